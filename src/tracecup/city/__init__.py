@@ -1,0 +1,10 @@
+"""Room 1, where and when: the grid of regions, its places, and the clock.
+
+Imports nothing of ours but the top level.
+"""
+
+from tracecup.city.clock import Clock, ContestClock
+from tracecup.city.grid import City, Grid
+from tracecup.city.places import Places
+
+__all__ = ["City", "Clock", "ContestClock", "Grid", "Places"]

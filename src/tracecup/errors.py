@@ -1,0 +1,79 @@
+"""Every error that tracecup raises on purpose, and how it is worded.
+
+A message says what was wrong, where (file, line, column or user, time) and what is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+
+MAX_LISTED = 10
+
+
+class TraceCupError(Exception):
+    """Base of all errors of this package; anything else that escapes is a bug."""
+
+
+class InvalidParameter(TraceCupError, ValueError):
+    """A parameter is outside its declared range."""
+
+
+class UnknownMethod(TraceCupError, LookupError):
+    """A method name that no registry knows."""
+
+
+class InvalidTraces(TraceCupError, ValueError):
+    """Traces, tables or cities that do not fit together."""
+
+
+class NotFitted(TraceCupError, RuntimeError):
+    """A model was asked for something before it was fitted."""
+
+
+class UnreadableFile(TraceCupError, OSError):
+    """A path that cannot be read or written at all: missing, a directory, a pipe, no permission."""
+
+    def __init__(self, path: str | PathLike[str], reason: str) -> None:
+        self.path = fspath(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong in a file: where it is, what was found, what is accepted.
+
+    `line` counts from 1 with the header as line 1 (in Parquet files: the row, from 1); 0 means
+    the file as a whole. `column` is the column's name, or "" for the whole line.
+    """
+
+    line: int
+    column: str
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        where = f"line {self.line}" if self.line else "file"
+        if self.column:
+            where += f", column {self.column}"
+        return f"{where}: found {self.found}, expected {self.expected}"
+
+
+class InvalidFile(TraceCupError, ValueError):
+    """A file whose content is not what its kind demands.
+
+    Lists the first problems (at most ten) and says how many more there are.
+    """
+
+    def __init__(
+        self, path: str | PathLike[str], problems: Sequence[Problem], total: int | None = None
+    ) -> None:
+        self.path = fspath(path)
+        self.problems = tuple(problems[:MAX_LISTED])
+        self.total = max(len(problems), total or 0)
+        lines = [f"{self.path}: {problem}" for problem in self.problems]
+        if self.total > len(self.problems):
+            lines.append(f"{self.path}: and {self.total - len(self.problems)} more")
+        super().__init__("\n".join(lines))

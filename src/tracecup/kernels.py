@@ -1,0 +1,46 @@
+"""The one way this package compiles inner loops: numba, without the GIL, cached on disk.
+
+Every kernel has a slow, obvious twin in the tests.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile `function` with numba (nopython, nogil); keep the machine code between runs.
+
+    Where no cache folder is writable the kernel is compiled in memory instead, since a
+    read-only installation must still work.
+
+    >>> @kernel
+    ... def triple(x: int) -> int:
+    ...     return 3 * x
+    >>> triple(14)
+    42
+    """
+    try:
+        compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    except RuntimeError:  # numba: "no locator available"
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    return cast(Callable[P, R], compiled)
+
+
+def block_bounds(n: int, blocks: int) -> list[tuple[int, int]]:
+    """Cut `range(n)` into at most `blocks` contiguous pieces of nearly equal size.
+
+    >>> block_bounds(7, 3)
+    [(0, 3), (3, 6), (6, 7)]
+    """
+    if n <= 0:
+        return []
+    step = math.ceil(n / max(1, blocks))
+    return [(low, min(low + step, n)) for low in range(0, n, step)]
