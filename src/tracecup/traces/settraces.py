@@ -147,7 +147,8 @@ class SetTraces:
     def take_slots(self, slots: Sequence[int]) -> SetTraces:
         """The given slots of every day."""
         clock = self.clock.take_slots(slots)
-        columns = (np.arange(self.clock.days)[:, None] * self.clock.slots + list(slots)).ravel()
+        days = np.arange(self.clock.days, dtype=np.int64)[:, None]
+        columns = (days * self.clock.slots + np.array(slots, dtype=np.int64)).ravel()
         return self._take_columns(columns, clock)
 
     def renamed(self, users: ArrayLike) -> SetTraces:
