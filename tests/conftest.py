@@ -1,0 +1,50 @@
+"""Shared fixtures: the three-user toy of the paper, and the user's copy of the public data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tracecup import City, Grid, IdTable, SetTraces, Traces
+
+settings.register_profile("tracecup", deadline=None, derandomize=True)
+settings.load_profile("tracecup")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The public contest data, found through TRACECUP_DATA; tests that need it skip without."""
+    given = os.environ.get("TRACECUP_DATA", "")
+    if not given or not Path(given).is_dir():
+        pytest.skip("skipped: set TRACECUP_DATA to a copy of the public contest data to run this")
+    return Path(given)
+
+
+@pytest.fixture(scope="session")
+def toy_city() -> City:
+    """Five regions in a row, region 2 (index 1) with a hospital: the paper's Figure 6."""
+    return City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875), hospitals=[1])
+
+
+@pytest.fixture(scope="session")
+def toy_original() -> Traces:
+    return Traces.of([[0, 2, 1, 0], [3, 3, 4, 4], [2, 3, 3, 3]])
+
+
+@pytest.fixture(scope="session")
+def toy_obfuscated() -> SetTraces:
+    return SetTraces.of_cells(
+        [
+            [[1], [2], [1, 3, 4], []],
+            [[], [], [4], [4]],
+            [[], [2], [2, 3], [0, 1, 2]],
+        ]
+    )
+
+
+@pytest.fixture(scope="session")
+def toy_table() -> IdTable:
+    return IdTable.of([1, 2, 0])
