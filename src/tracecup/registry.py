@@ -31,7 +31,11 @@ Value = float | int | str | bool
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter of a method: its type, its allowed values, what it means."""
+    """One declared parameter of a method: its type, its allowed values, what it means.
+
+    `attribute` is the field that holds it: the name, with an underscore after Python's keywords
+    (parameter `lambda`, field `lambda_`).
+    """
 
     name: str
     default: Value
@@ -41,6 +45,7 @@ class Parameter:
     low_open: bool = False
     words: tuple[str, ...] = ()
     positional: bool = True
+    attribute: str = ""
 
     @property
     def allowed(self) -> str:
@@ -109,7 +114,7 @@ class Method:
         """The declared parameters, in order."""
         fields = dataclasses.fields(cast(Any, cls))
         return tuple(
-            dataclasses.replace(f.metadata["rule"], name=f.name)
+            dataclasses.replace(f.metadata["rule"], name=f.name.rstrip("_"), attribute=f.name)
             for f in fields
             if "rule" in f.metadata
         )
@@ -117,7 +122,7 @@ class Method:
     def check(self) -> None:
         """Raise `InvalidParameter` if a parameter is outside its declared range."""
         for rule in self.parameters():
-            rule.convert(getattr(self, rule.name), self.name or type(self).__name__)
+            rule.convert(getattr(self, rule.attribute), self.name or type(self).__name__)
 
     def guarantee(self, events: int = 400) -> str:
         """What the method promises by proof for a trace of `events` events; "" for nothing."""
@@ -125,11 +130,11 @@ class Method:
 
     def __str__(self) -> str:
         rules = self.parameters()
-        words = [spell(getattr(self, r.name)) for r in rules if r.positional]
+        words = [spell(getattr(self, r.attribute)) for r in rules if r.positional]
         words += [
-            f"{r.name}={spell(getattr(self, r.name))}"
+            f"{r.name}={spell(getattr(self, r.attribute))}"
             for r in rules
-            if not r.positional and getattr(self, r.name) != r.default
+            if not r.positional and getattr(self, r.attribute) != r.default
         ]
         return f"{self.name}({','.join(words)})" if words else self.name
 
@@ -200,7 +205,7 @@ def parse(kind: Kind, text: str) -> Method:
         )
     given: dict[str, Value] = {}
     for rule, word in zip(positional, words, strict=False):
-        given[rule.name] = rule.convert(word, cls.name)
+        given[rule.attribute] = rule.convert(word, cls.name)
     by_name = {r.name.lower(): r for r in rules}
     for key, word in keywords:
         if key.lower() not in by_name:
@@ -208,9 +213,9 @@ def parse(kind: Kind, text: str) -> Method:
             hint = f"; did you mean {by_name[near[0]].name}?" if near else ""
             raise InvalidParameter(f"{cls.name} has no parameter {key!r}{hint}")
         rule = by_name[key.lower()]
-        if rule.name in given:
+        if rule.attribute in given:
             raise InvalidParameter(f"{cls.name}.{rule.name} is given twice in {text!r}")
-        given[rule.name] = rule.convert(word, cls.name)
+        given[rule.attribute] = rule.convert(word, cls.name)
     method = cls(**given)
     method.check()
     return method
