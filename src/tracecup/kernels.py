@@ -34,6 +34,14 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], compiled)
 
 
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile `function` into each kernel that calls it.
+
+    A call that passes an array counts its references, which costs more than a short loop body.
+    """
+    return cast(Callable[P, R], numba.njit(inline="always", error_model="numpy")(function))
+
+
 def block_bounds(n: int, blocks: int) -> list[tuple[int, int]]:
     """Cut `range(n)` into at most `blocks` contiguous pieces of nearly equal size.
 

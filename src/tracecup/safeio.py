@@ -132,8 +132,18 @@ def atomic_write(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[IO
     A name ending in .gz or .zst is compressed. The same content gives the same bytes.
     """
     target = Path(path)
-    with atomic_files((target, mode)) as (temporary,), temporary.open("wb") as raw:
-        with _compressed(raw, target.name) as file:
+    with (
+        atomic_files((target, mode)) as (temporary,),
+        synced_writer(temporary, target.name) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def synced_writer(temporary: Path, name: str) -> Iterator[IO[bytes]]:
+    """Write to `temporary`, compressed as `name` asks for, and fsync at the end."""
+    with temporary.open("wb") as raw:
+        with _compressed(raw, name) as file:
             yield file
         raw.flush()
         os.fsync(raw.fileno())
@@ -213,8 +223,8 @@ class _WholeZstd:
 
     def read(self, size: int) -> bytes:
         while not self._ready:
-            # Small steps, so that a bomb unpacks at most a few MiB beyond what was asked for.
-            packed = self._rest or self._raw.read(4096)
+            # Small steps, so that a bomb unpacks at most some 30 MiB at a time.
+            packed = self._rest or self._raw.read(1024)
             self._rest = b""
             if not packed:
                 if self._object is not None:

@@ -1,0 +1,392 @@
+"""The contest's trace files and ID tables: the border between 1-based files and 0-based data.
+
+Every format of the 2019 contest, plain, gzip or zstd, and its Parquet twin.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import IO, Literal, NoReturn, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city.clock import Clock
+from tracecup.errors import InvalidFile, InvalidParameter, Problem
+from tracecup.safeio import (
+    DEFAULT_LIMITS,
+    PARQUET_MAGIC,
+    Limits,
+    atomic_files,
+    atomic_write,
+    magic_of,
+    read_lines,
+    synced_writer,
+)
+from tracecup.traces.columns import Columns, Layout
+from tracecup.traces.csvtext import MAX_ID, read_csv, write_csv
+from tracecup.traces.idtable import IdTable
+from tracecup.traces.parquet import parquet_layout, read_parquet, write_parquet
+from tracecup.traces.settraces import SetTraces
+from tracecup.traces.traces import Traces
+
+Path = str | PathLike[str]
+Kind = Literal[
+    "reference",
+    "original",
+    "obfuscated",
+    "released",
+    "id-table",
+    "inferred-table",
+    "inferred-traces",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SECRET_MODE = 0o600
+
+LAYOUTS: dict[Kind, Layout] = {
+    "reference": Layout(("user_id", "time_id"), "reg_id", sets=False),
+    "original": Layout(("user_id", "time_id"), "reg_id", sets=False),
+    "obfuscated": Layout((), "reg_id", sets=True),
+    "released": Layout(("pse_id", "time_id"), "reg_id", sets=True),
+    "id-table": Layout(("pse_id",), "user_id", sets=False),
+    "inferred-table": Layout((), "user_id", sets=False),
+    "inferred-traces": Layout((), "reg_id", sets=False),
+}
+PREFIXES: dict[str, Kind] = {
+    "reftraces": "reference",
+    "orgtraces": "original",
+    "anotraces": "obfuscated",
+    "pubtraces": "released",
+    "ptable": "id-table",
+    "etable": "inferred-table",
+    "etraces": "inferred-traces",
+}
+
+
+def kind_of(name: str) -> Kind:
+    """The kind that a kind's name or a 2019 file name prefix stands for.
+
+    >>> kind_of("anotraces"), kind_of("obfuscated")
+    ('obfuscated', 'obfuscated')
+    """
+    for kind in KINDS:
+        if name == kind:
+            return kind
+    if name in PREFIXES:
+        return PREFIXES[name]
+    known = ", ".join([*KINDS, *PREFIXES])
+    raise InvalidParameter(f"no kind of trace file is called {name!r} (known: {known})")
+
+
+def read_traces(
+    path: Path,
+    kind: Literal["reference", "original"] = "original",
+    *,
+    n_regions: int | None = None,
+    clock: Clock | None = None,
+    users: int | None = None,
+    gaps: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Traces:
+    """Reference or original traces: `user_id,time_id,reg_id`, sorted, users 1..m, no gaps.
+
+    Sizes come from the file; `clock`, `users` and `n_regions`, where given, must agree with it.
+    Without a clock the times are taken as one long day. With `gaps=True` (training, reference
+    and audited traces) rows may be missing: those events are -1, not observed.
+    """
+    layout = LAYOUTS[kind]
+    rows = users * clock.times if users and clock and not gaps else None
+    columns = _read(path, layout, n_regions or MAX_ID, rows, 1, limits)
+    user, time = columns.lead
+    if gaps:
+        return _with_gaps(path, columns, clock, users, limits)
+    first = clock.first_time + 1 if clock else (int(time[0]) if len(time) else 1)
+    m, times = _grid_of(path, layout, user, time, 1, first, clock, users)
+    clock = clock or Clock.unknown(times, first - 1)
+    return Traces(columns.ids.reshape(m, times) - 1, np.arange(1, m + 1), clock)
+
+
+def read_obfuscated(
+    path: Path,
+    *,
+    users: int,
+    clock: Clock,
+    n_regions: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SetTraces:
+    """Obfuscated traces before the shuffle: one column `reg_id`, m*l rows, sets or `*`."""
+    layout, rows = LAYOUTS["obfuscated"], users * clock.times
+    columns = _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
+    return _cells_of(columns, np.arange(1, users + 1), clock)
+
+
+def read_released(
+    path: Path,
+    *,
+    n_regions: int | None = None,
+    clock: Clock | None = None,
+    users: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SetTraces:
+    """Published traces after the shuffle: `pse_id,time_id,reg_id`, pseudonyms m+1..2m."""
+    layout = LAYOUTS["released"]
+    rows = users * clock.times if users and clock else None
+    columns = _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
+    pseudonym, time = columns.lead
+    first = clock.first_time + 1 if clock else (int(time[0]) if len(time) else 1)
+    times = clock.times if clock else _run_length(pseudonym)
+    m = users or (columns.rows // times if times else 0)
+    m, times = _grid_of(path, layout, pseudonym, time, m + 1, first, clock, users)
+    return _cells_of(columns, np.arange(m + 1, 2 * m + 1), clock or Clock.unknown(times, first - 1))
+
+
+def read_id_table(
+    path: Path, *, users: int | None = None, limits: Limits = DEFAULT_LIMITS
+) -> IdTable:
+    """The judge's table `pse_id,user_id`: pseudonyms m+1..2m in order, users a permutation."""
+    layout = LAYOUTS["id-table"]
+    columns = _read(path, layout, MAX_ID, users, 1, limits)
+    m, pseudonym, user = columns.rows, columns.lead[0], columns.ids
+    if m == 0:
+        _fail(path, 0, "", "no rows", "one row for every pseudonym")
+    _check_column(path, "pse_id", pseudonym, np.arange(m + 1, 2 * m + 1))
+    _check_range(path, "user_id", user, m)
+    seen = np.zeros(m, dtype=np.int64)
+    np.add.at(seen, user - 1, 1)
+    if (seen > 1).any():
+        repeated = np.flatnonzero(seen[user - 1] > 1)
+        k = int(next(j for j in repeated if user[j] in user[:j]))
+        _fail(path, k + 2, "user_id", f"{int(user[k])} a second time", "every user once")
+    return IdTable(user - 1)
+
+
+def read_inferred_table(path: Path, *, users: int, limits: Limits = DEFAULT_LIMITS) -> IdTable:
+    """An inferred table: one column `user_id`, row k for pseudonym m+k, repetitions allowed."""
+    columns = _read(path, LAYOUTS["inferred-table"], users, users, 1, limits)
+    return IdTable(columns.ids - 1)
+
+
+def read_inferred_traces(
+    path: Path,
+    *,
+    users: int,
+    clock: Clock,
+    n_regions: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Traces:
+    """Inferred traces: one column `reg_id`, m*l rows in user order, one region each."""
+    layout, rows = LAYOUTS["inferred-traces"], users * clock.times
+    columns = _read(path, layout, n_regions or MAX_ID, rows, 1, limits)
+    return Traces(columns.ids.reshape(users, clock.times) - 1, np.arange(1, users + 1), clock)
+
+
+def write_traces(path: Path, traces: Traces) -> None:
+    """Write reference or original traces; unobserved events are left out."""
+    user, time = np.indices(traces.shape)
+    seen = traces.regions >= 0
+    lead = (
+        traces.users[user[seen]].astype(np.int32),
+        (time[seen] + traces.clock.first_time + 1).astype(np.int32),
+    )
+    ids = traces.regions[seen] + 1
+    columns = Columns(lead, np.ones(len(ids), dtype=np.int32), ids)
+    _write(path, LAYOUTS["original"], columns)
+
+
+def write_obfuscated(path: Path, obfuscated: SetTraces) -> None:
+    """Write obfuscated traces (before the shuffle)."""
+    _write(path, LAYOUTS["obfuscated"], _columns_of(obfuscated, lead=False))
+
+
+def write_released(path: Path, released: SetTraces) -> None:
+    """Write published traces."""
+    _write(path, LAYOUTS["released"], _columns_of(released, lead=True))
+
+
+def write_release_and_table(
+    released_path: Path, released: SetTraces, table_path: Path, table: IdTable
+) -> None:
+    """Write published traces and their ID table together: both appear or neither.
+
+    The ID table is readable by its owner only.
+    """
+    public, secret = FilePath(released_path), FilePath(table_path)
+    with atomic_files((public, 0o666), (secret, SECRET_MODE)) as (a, b):
+        for target, temporary, layout, columns in (
+            (public, a, LAYOUTS["released"], _columns_of(released, lead=True)),
+            (secret, b, LAYOUTS["id-table"], _table_columns(table)),
+        ):
+            with synced_writer(temporary, target.name) as file:
+                _write_columns(file, target.name, layout, columns)
+
+
+def write_id_table(path: Path, table: IdTable) -> None:
+    """Write the judge's ID table, readable by its owner only."""
+    _write(path, LAYOUTS["id-table"], _table_columns(table), SECRET_MODE)
+
+
+def write_inferred_table(path: Path, table: IdTable) -> None:
+    """Write an inferred table."""
+    ids = table.users + 1
+    columns = Columns((), np.ones(len(ids), dtype=np.int32), ids)
+    _write(path, LAYOUTS["inferred-table"], columns)
+
+
+def write_inferred_traces(path: Path, traces: Traces) -> None:
+    """Write inferred traces."""
+    if traces.has_gaps:
+        raise InvalidParameter("inferred traces name a region for every event")
+    ids = traces.regions.ravel() + 1
+    _write(path, LAYOUTS["inferred-traces"], Columns((), np.ones(len(ids), dtype=np.int32), ids))
+
+
+def convert(source: Path, target: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
+    """Copy a trace file or ID table to another container: CSV, .gz, .zst or .parquet.
+
+    The layout is found from the header; content is checked as far as the file alone allows.
+    """
+    layout = layout_of(source, limits)
+    columns = _read(source, layout, MAX_ID, None, MAX_ID, limits)
+    secret = layout == LAYOUTS["id-table"]
+    _write(target, layout, columns, SECRET_MODE if secret else 0o666)
+    return layout
+
+
+def layout_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
+    """The layout that a file's header announces."""
+    if magic_of(path) == PARQUET_MAGIC:
+        header, sets = parquet_layout(path, limits)
+    else:
+        header, sets = tuple(next(read_lines(path, limits), "").split(",")), True
+    fitting = [layout for layout in LAYOUTS.values() if layout.header == header]
+    if not fitting:
+        known = " | ".join(sorted({",".join(layout.header) for layout in LAYOUTS.values()}))
+        _fail(path, 1, "", repr(",".join(header)[:80]), f"one of the headers {known}")
+    # A CSV of sets also holds files of single ids; only Parquet tells them apart by type.
+    return next((layout for layout in fitting if layout.sets == sets), fitting[0])
+
+
+def _read(
+    path: Path, layout: Layout, max_id: int, rows: int | None, max_set: int, limits: Limits
+) -> Columns:
+    reader = read_parquet if magic_of(path) == PARQUET_MAGIC else read_csv
+    return reader(path, layout, max_id, rows, max_set, limits)
+
+
+def _write(path: Path, layout: Layout, columns: Columns, mode: int = 0o666) -> None:
+    with atomic_write(path, mode) as file:
+        _write_columns(file, FilePath(path).name, layout, columns)
+
+
+def _write_columns(file: IO[bytes], name: str, layout: Layout, columns: Columns) -> None:
+    (write_parquet if name.endswith(".parquet") else write_csv)(file, layout, columns)
+
+
+def _fail(path: Path, line: int, column: str, found: str, expected: str) -> NoReturn:
+    raise InvalidFile(path, [Problem(line, column, found, expected)])
+
+
+def _run_length(ids: NDArray[np.int32]) -> int:
+    """Length of the first run of equal ids."""
+    if not len(ids):
+        return 0
+    return int(np.argmax(ids != ids[0])) or len(ids)
+
+
+def _grid_of(
+    path: Path,
+    layout: Layout,
+    who: NDArray[np.int32],
+    time: NDArray[np.int32],
+    first_id: int,
+    first_time: int,
+    clock: Clock | None,
+    users: int | None,
+) -> tuple[int, int]:
+    """(users, times) of rows that must be sorted by (id, time) without a gap."""
+    if not len(who):
+        _fail(path, 0, "", "no rows", "one row for every user and time")
+    times = clock.times if clock else _run_length(who)
+    m, rest = divmod(len(who), times)
+    if rest or (users is not None and m != users):
+        wanted = f"{users} users x {times}" if users else f"a multiple of {times}, a user's"
+        _fail(path, 0, "", f"{len(who)} rows", f"{wanted} rows")
+    _check_column(path, layout.lead[0], who, np.repeat(np.arange(first_id, first_id + m), times))
+    _check_column(path, layout.lead[1], time, np.tile(np.arange(first_time, first_time + times), m))
+    return m, times
+
+
+def _check_column(
+    path: Path, name: str, found: NDArray[np.int32], wanted: NDArray[np.int64]
+) -> None:
+    """Every value where the sorted order puts it."""
+    wrong = np.flatnonzero(found != wanted)
+    if wrong.size:
+        problems = [
+            Problem(int(k) + 2, name, str(int(found[k])), f"{int(wanted[k])} (rows are sorted)")
+            for k in wrong[:10]
+        ]
+        raise InvalidFile(path, problems, wrong.size)
+
+
+def _check_range(path: Path, name: str, found: NDArray[np.int32], most: int) -> None:
+    wrong = np.flatnonzero(found > most)
+    if wrong.size:
+        problems = [
+            Problem(int(k) + 2, name, str(int(found[k])), f"1 to {most}") for k in wrong[:10]
+        ]
+        raise InvalidFile(path, problems, wrong.size)
+
+
+def _with_gaps(
+    path: Path, columns: Columns, clock: Clock | None, users: int | None, limits: Limits
+) -> Traces:
+    """Traces from sorted rows of which some may be missing."""
+    user, time = columns.lead
+    if not len(user):
+        _fail(path, 0, "", "no rows", "at least one row")
+    first = clock.first_time + 1 if clock else int(time.min())
+    times = clock.times if clock else int(time.max()) - first + 1
+    m = users or int(user.max())
+    key = (user.astype(np.int64) - 1) * times + (time - first)
+    wrong = np.flatnonzero((time < first) | (time >= first + times))
+    if wrong.size:
+        k = int(wrong[0])
+        _fail(path, k + 2, "time_id", str(int(time[k])), f"{first} to {first + times - 1}")
+    _check_range(path, "user_id", user, m)
+    falling = np.flatnonzero(np.diff(key) <= 0)
+    if falling.size:
+        k = int(falling[0]) + 1
+        _fail(path, k + 2, "", f"user {user[k]}, time {time[k]}", "rows sorted, each only once")
+    if m * times > limits.max_rows:
+        _fail(path, 0, "", f"{m} users x {times} times", f"at most {limits.max_rows} events")
+    regions = np.full(m * times, -1, dtype=np.int32)
+    regions[key] = columns.ids - 1
+    clock = clock or Clock.unknown(times, first - 1)
+    return Traces(regions.reshape(m, times), np.arange(1, m + 1), clock)
+
+
+def _cells_of(columns: Columns, users: NDArray[np.int64], clock: Clock) -> SetTraces:
+    offsets = np.zeros(columns.rows + 1, dtype=np.int64)
+    np.cumsum(columns.sizes, out=offsets[1:])
+    return SetTraces(offsets, columns.ids - 1, users, clock)
+
+
+def _columns_of(traces: SetTraces, *, lead: bool) -> Columns:
+    sizes = np.diff(traces.offsets).astype(np.int32)
+    columns: tuple[NDArray[np.int32], ...] = ()
+    if lead:
+        first = traces.clock.first_time + 1
+        time = np.arange(first, first + traces.times, dtype=np.int32)
+        columns = (
+            np.repeat(traces.users.astype(np.int32), traces.times),
+            np.tile(time, traces.n_users),
+        )
+    return Columns(columns, sizes, traces.regions + 1)
+
+
+def _table_columns(table: IdTable) -> Columns:
+    m = len(table)
+    pseudonyms = np.arange(m + 1, 2 * m + 1, dtype=np.int32)
+    return Columns((pseudonyms,), np.ones(m, dtype=np.int32), table.users + 1)
