@@ -1,0 +1,127 @@
+"""What an obfuscation is: original traces in, cells of regions out, users and clock kept.
+
+The check that every method needs is here, and how a method acts on traces with sets in them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import City
+from tracecup.kernels import kernel
+from tracecup.registry import Method
+from tracecup.rng import Rng
+from tracecup.score.utility import check_originals
+from tracecup.traces import SetTraces, Traces
+
+PAPER = "T. Murakami et al., Designing a Location Trace Anonymization Contest, PoPETs 2023"
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A parameter that trades utility for privacy: from `weak` (utility high) to `strong`.
+
+    Whole numbers are searched as whole numbers. `tune.to_utility` turns it.
+    """
+
+    parameter: str
+    weak: float | int
+    strong: float | int
+
+
+@dataclass(frozen=True)
+class Obfuscator(Method):
+    """Base of all obfuscations: frozen dataclasses registered under the paper's names.
+
+    A subclass writes `_obfuscate`; `knobs` names what `to_utility` may tune, the first one by
+    default.
+    """
+
+    knobs: ClassVar[tuple[Knob, ...]] = ()
+
+    def obfuscate(self, original: Traces, city: City, rng: Rng = None) -> SetTraces:
+        """The obfuscated traces of `original`, which stays as it is.
+
+        Same users, same clock, one cell for each event. Raises `InvalidParameter` for a
+        parameter outside its range and `InvalidTraces` for traces with gaps or outside the city.
+        """
+        self.check()
+        check_originals(city, original)
+        return self._obfuscate(original, city, rng)
+
+    def obfuscate_cells(self, cells: SetTraces, city: City, rng: Rng = None) -> SetTraces:
+        """The same on traces that are obfuscated already: a later stage of a chain.
+
+        Cells with exactly one region are obfuscated as if that region were the original one;
+        deleted and generalised cells pass through. While the method runs, a cell that will pass
+        through is represented by its first member or, if deleted, by the user's latest earlier
+        region (else the next later one, else region 0), so that the result depends on nothing
+        but `cells`.
+        """
+        single = np.diff(cells.offsets) == 1
+        if bool(single.all()):
+            return self.obfuscate(cells.as_traces(), city, rng)
+        changed = self.obfuscate(_stand_ins(cells), city, rng)
+        sizes = np.where(single, np.diff(changed.offsets), np.diff(cells.offsets))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        regions = np.empty(int(offsets[-1]), dtype=np.int32)
+        _merge(
+            single, cells.offsets, cells.regions, changed.offsets, changed.regions, offsets, regions
+        )
+        return SetTraces(offsets, regions, cells.users, cells.clock)
+
+    @abstractmethod
+    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+        """The work itself; parameters and traces are checked."""
+
+
+def single_cells(regions: NDArray[np.int32], original: Traces) -> SetTraces:
+    """Cells of one region each, shape (users, times), for the users and clock of `original`."""
+    offsets = np.arange(regions.size + 1, dtype=np.int64)
+    return SetTraces(offsets, regions.ravel(), original.users, original.clock)
+
+
+def _stand_ins(cells: SetTraces) -> Traces:
+    regions = np.empty(cells.shape, dtype=np.int32)
+    _fill_stand_ins(cells.offsets, cells.regions, regions)
+    return Traces(regions, cells.users, cells.clock)
+
+
+@kernel
+def _fill_stand_ins(
+    offsets: NDArray[np.int64], flat: NDArray[np.int32], regions: NDArray[np.int32]
+) -> None:
+    users, times = regions.shape
+    for i in range(users):
+        latest = -1
+        for j in range(times):
+            low = offsets[i * times + j]
+            if offsets[i * times + j + 1] > low:
+                latest = flat[low]
+            regions[i, j] = latest
+        following = max(latest, 0)
+        for j in range(times - 1, -1, -1):
+            if regions[i, j] < 0:
+                regions[i, j] = following
+            following = regions[i, j]
+
+
+@kernel
+def _merge(
+    single: NDArray[np.bool_],
+    old_offsets: NDArray[np.int64],
+    old: NDArray[np.int32],
+    new_offsets: NDArray[np.int64],
+    new: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    regions: NDArray[np.int32],
+) -> None:
+    for k in range(len(single)):
+        for n in range(offsets[k + 1] - offsets[k]):
+            source = new[new_offsets[k] + n] if single[k] else old[old_offsets[k] + n]
+            regions[offsets[k] + n] = source

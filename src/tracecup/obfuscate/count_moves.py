@@ -1,0 +1,200 @@
+"""Which visits to re-label so that count vectors approach a common mean, cheapest gain first.
+
+The count step of the 2019 winner's defence (`KMeans`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import Grid
+from tracecup.engine import map_blocks
+from tracecup.kernels import kernel
+
+MIN_GAIN = 1e-9
+SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Moves in the order in which they are worth making; one entry each.
+
+    Relabel one visit of `user` in region `source` as region `target`: `price` is the utility
+    lost, in cells; `ratio` is price per gain, the gain being the drop of |c - mu|^2.
+    """
+
+    user: NDArray[np.int64]
+    source: NDArray[np.int32]
+    target: NDArray[np.int32]
+    price: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def take(self, chosen: NDArray[np.int64]) -> Moves:
+        """Some of the moves, in the given order."""
+        return Moves(
+            self.user[chosen],
+            self.source[chosen],
+            self.target[chosen],
+            self.price[chosen],
+            self.ratio[chosen],
+        )
+
+
+def improving_moves(
+    counts: NDArray[np.float32],
+    movable: NDArray[np.float32],
+    means: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    grid: Grid,
+    reach_km: float,
+    most: int,
+) -> Moves:
+    """All moves that bring `counts` (m, X) nearer to the mean of their cluster, best first.
+
+    With excess e = c - mu and deficit f = mu - c, a move from r (e_r > 0 at the start) to s
+    (f_s > 0 at the start) gains 2 (e_r + f_s - 1) and costs min(1, d(r, s)/reach). Each user's
+    moves are found greedily by price per gain; a move only lowers the gains of those that
+    remain, so ratios never fall and one stable sort merges the users into the global greedy
+    order. `movable` bounds the moves out of a region, `most` the moves of a user.
+    O(moves X) time for a user at worst, O(m most) memory. Ties: smaller user, source, target.
+    """
+    users = len(counts)
+    source = np.empty((users, most), dtype=np.int32)
+    target = np.empty((users, most), dtype=np.int32)
+    price, ratio = np.empty((users, most)), np.empty((users, most))
+    made = np.zeros(users, dtype=np.int64)
+    prices = np.minimum(1.0, grid.offset_km / reach_km)
+
+    def work(low: int, high: int) -> None:
+        for i in range(low, high):
+            mean = means[labels[i]]
+            excess = counts[i] - mean
+            sources = np.flatnonzero((excess > 0) & (movable[i] > 0))
+            targets = np.flatnonzero(excess < 0)
+            made[i] = _greedy_moves(
+                sources,
+                targets,
+                excess[sources],
+                -excess[targets],
+                movable[i][sources].astype(np.int64),
+                grid.x,
+                grid.y,
+                prices,
+                source[i],
+                target[i],
+                price[i],
+                ratio[i],
+            )
+
+    map_blocks(work, users)
+    real = np.arange(most) < made[:, None]
+    user = np.repeat(np.arange(users), made)
+    found = Moves(user, source[real], target[real], price[real], ratio[real])
+    return found.take(np.argsort(found.ratio, kind="stable"))
+
+
+def affordable(prices: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
+    """Positions of the moves to make: in order while they fit, the last ones to fill the budget.
+
+    When a move no longer fits, the one before it is taken back and the rest is filled with the
+    two (or one) remaining moves that leave least, then with any that still fit. O(n log n).
+
+    >>> affordable(np.array([0.5, 0.25, 0.75, 0.125, 0.5]), 1.0).tolist()
+    [0, 4]
+    """
+    fits = int(np.searchsorted(np.cumsum(prices), budget + SLACK, side="right"))
+    if fits == len(prices):
+        return np.arange(fits)
+    kept = max(0, fits - 1)
+    rest = budget - float(prices[:kept].sum())
+    filled = _fill(prices[kept:], rest)
+    return np.concatenate([np.arange(kept), np.sort(filled) + kept])
+
+
+def _fill(prices: NDArray[np.float64], rest: float) -> NDArray[np.int64]:
+    """Positions of a best pair or single move within `rest`, and of the dearest that fit after."""
+    by_price = np.argsort(prices, kind="stable")
+    values, start, times = np.unique(prices[by_price], return_index=True, return_counts=True)
+    partner = np.searchsorted(values, rest - values + SLACK, side="right") - 1
+    own = (partner == np.arange(len(values))) & (times == 1)
+    partner = np.where(own, partner - 1, partner)
+    pair = np.where(partner >= 0, values + values[partner], np.where(values <= rest, values, 0.0))
+    first = int(pair.argmax())
+    chosen: list[int] = []
+    if pair[first] > 0:
+        chosen.append(int(by_price[start[first]]))
+        second = int(partner[first])
+        if second >= 0:
+            chosen.append(int(by_price[start[second] + (second == first)]))
+        rest -= float(pair[first])
+    free = np.ones(len(prices), dtype=np.bool_)
+    free[chosen] = False
+    later = np.flatnonzero(free & (prices <= rest + SLACK))
+    while len(later):
+        best = int(later[prices[later].argmax()])
+        chosen.append(best)
+        rest -= float(prices[best])
+        later = later[(prices[later] <= rest + SLACK) & (later != best)]
+    return np.array(chosen, dtype=np.int64)
+
+
+@kernel
+def _greedy_moves(
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    excess: NDArray[np.float64],
+    deficit: NDArray[np.float64],
+    movable: NDArray[np.int64],
+    x: NDArray[np.int32],
+    y: NDArray[np.int32],
+    prices: NDArray[np.float64],
+    out_source: NDArray[np.int32],
+    out_target: NDArray[np.int32],
+    out_price: NDArray[np.float64],
+    out_ratio: NDArray[np.float64],
+) -> int:
+    """One user's moves; returns how many. Each source remembers its best target.
+
+    Gains only fall, so a source's best target stays best until one of the two is used.
+    """
+    best = np.full(len(sources), -1)
+    ratio = np.full(len(sources), np.inf)
+    stale = np.ones(len(sources), dtype=np.bool_)
+    made = 0
+    while made < len(out_source):
+        first = -1
+        for a in range(len(sources)):
+            if stale[a]:
+                stale[a] = False
+                ratio[a] = np.inf
+                if movable[a] > 0 and excess[a] > 0:
+                    ax, ay = x[sources[a]], y[sources[a]]
+                    for b in range(len(targets)):
+                        gain = 2 * (excess[a] + deficit[b] - 1)
+                        if deficit[b] > 0 and gain > MIN_GAIN:
+                            each = prices[abs(y[targets[b]] - ay), abs(x[targets[b]] - ax)] / gain
+                            if each < ratio[a]:
+                                ratio[a], best[a] = each, b
+            if ratio[a] < np.inf and (first < 0 or ratio[a] < ratio[first]):
+                first = a
+        if first < 0:
+            break
+        used = best[first]
+        source, target = sources[first], targets[used]
+        out_source[made], out_target[made] = source, target
+        out_price[made] = prices[abs(y[target] - y[source]), abs(x[target] - x[source])]
+        out_ratio[made] = ratio[first]
+        made += 1
+        excess[first] -= 1
+        movable[first] -= 1
+        deficit[used] -= 1
+        for a in range(len(sources)):
+            if a == first or (ratio[a] < np.inf and best[a] == used):
+                stale[a] = True
+    return made

@@ -1,0 +1,142 @@
+"""Find the strongest setting of a method whose release still keeps a utility.
+
+Bisection over one parameter with the same random draws at every probe.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from tracecup.city import City
+from tracecup.errors import InvalidParameter
+from tracecup.obfuscate.base import Knob, Obfuscator
+from tracecup.obfuscate.compose import Compose, parse_obfuscator
+from tracecup.registry import Parameter, Value
+from tracecup.rng import Rng
+from tracecup.score import FLOOR, UtilityScore, utility_score
+from tracecup.score.utility import Rule
+from tracecup.traces import Traces
+
+TOLERANCE = 1e-6
+MAX_PROBES = 64
+
+Probe = Callable[[float], tuple[Obfuscator, UtilityScore]]
+
+
+def to_utility(
+    method: str | type[Obfuscator],
+    city: City,
+    original: Traces,
+    floor: float = FLOOR,
+    rng: Rng = 0,
+    parameter: str | None = None,
+    fixed: Mapping[str, Value] | None = None,
+    *,
+    rule: Rule = "paper",
+    tolerance: float = TOLERANCE,
+) -> tuple[Obfuscator, UtilityScore]:
+    """The strongest `method` whose utility is >= floor, and that utility.
+
+    `method` is a name (`"MRLH(1,1)"`: values given in it stay, the tuned one is replaced) or a
+    class with its `fixed` parameters by name. `parameter` is one of its knobs, the first by
+    default: MRLH lambda, RR eps, PL l or r, Cheat p, RareShift rare or cells, KMeans floor.
+
+    Every probe draws with the same `rng` (a seed, or a generator, which is copied and not
+    advanced), and the returned method gives exactly the returned utility with it. With the same
+    draws utility is monotone in lambda, eps and rare, and very nearly in l, r, p and cells; the
+    search ends at a crossing: the result keeps the floor and a hair more does not, or its
+    utility is within `tolerance` of the floor. A floor that no setting keeps is an
+    `InvalidParameter`. At most 64 obfuscations.
+
+    >>> from tracecup.city import City, Grid
+    >>> city = City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875))
+    >>> method, score = to_utility("MRLH(0,0)", city, Traces.of([[0, 1, 2, 3]] * 5), floor=0.7)
+    >>> score.value
+    0.7
+    """
+    if not 0 <= floor <= 1:
+        raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
+    if rng is None:
+        raise InvalidParameter("tuning repeats its draws and needs a seed or a generator")
+    start = _start(method, fixed or {})
+    knob, field = _knob(start, parameter)
+
+    def probe(value: float) -> tuple[Obfuscator, UtilityScore]:
+        candidate = replace(start, **{field.attribute: value})
+        released = candidate.obfuscate(original, city, copy.deepcopy(rng))
+        return candidate, utility_score(city, original, released, rule=rule, floor=floor)
+
+    if field.name == "floor":
+        return probe(floor)
+    if isinstance(knob.weak, int):
+        return _search_whole(knob, probe, floor)
+    return _bisect(knob, probe, floor, tolerance)
+
+
+def _start(method: str | type[Obfuscator], fixed: Mapping[str, Value]) -> Obfuscator:
+    start = parse_obfuscator(method) if isinstance(method, str) else method()
+    if isinstance(start, Compose):
+        raise InvalidParameter(f"{start} is a chain; only single methods are tuned")
+    rules = {rule.name: rule for rule in start.parameters()}
+    for name in fixed:
+        if name not in rules:
+            raise InvalidParameter(f"{start.name} has no parameter {name!r}: {', '.join(rules)}")
+    given = {rules[name].attribute: value for name, value in fixed.items()}
+    return replace(start, **given)
+
+
+def _knob(method: Obfuscator, parameter: str | None) -> tuple[Knob, Parameter]:
+    names = [knob.parameter for knob in method.knobs]
+    if not names or (parameter or names[0]) not in names:
+        raise InvalidParameter(
+            f"{method.name} can be tuned by {', '.join(names) or 'nothing'}, got {parameter}"
+        )
+    knob = method.knobs[names.index(parameter or names[0])]
+    return knob, next(rule for rule in method.parameters() if rule.name == knob.parameter)
+
+
+def _bisect(
+    knob: Knob, probe: Probe, floor: float, tolerance: float
+) -> tuple[Obfuscator, UtilityScore]:
+    strongest = probe(knob.strong)
+    if strongest[1].value >= floor:
+        return strongest
+    good, bad = knob.weak, knob.strong
+    best = _weakest(knob, probe, floor)
+    for _ in range(MAX_PROBES - 2):
+        middle = (good + bad) / 2
+        if best[1].value - floor <= tolerance or middle in (good, bad):
+            break
+        found = probe(middle)
+        if found[1].value >= floor:
+            good, best = middle, found
+        else:
+            bad = middle
+    return best
+
+
+def _search_whole(knob: Knob, probe: Probe, floor: float) -> tuple[Obfuscator, UtilityScore]:
+    """Doubling steps from the weak end, then bisection: strong ends may be far out."""
+    toward = 1 if knob.strong > knob.weak else -1
+    span = abs(int(knob.strong) - int(knob.weak))
+    good, best = 0, _weakest(knob, probe, floor)
+    step, bad = 1, span + 1
+    while good < bad - 1:
+        at = min(good + step, span) if bad > span else (good + bad) // 2
+        found = probe(int(knob.weak) + toward * at)
+        if found[1].value >= floor:
+            good, best, step = at, found, step * 2
+        else:
+            bad = at
+    return best
+
+
+def _weakest(knob: Knob, probe: Probe, floor: float) -> tuple[Obfuscator, UtilityScore]:
+    method, score = probe(knob.weak)
+    if score.value < floor:
+        raise InvalidParameter(
+            f"utility {floor} is out of reach: {method} has {score.value:.6f} at its weakest"
+        )
+    return method, score
