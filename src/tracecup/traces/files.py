@@ -181,6 +181,19 @@ def read_inferred_traces(
     return Traces(columns.ids.reshape(users, clock.times) - 1, np.arange(1, users + 1), clock)
 
 
+def cell_columns(
+    path: Path,
+    kind: Kind,
+    *,
+    n_regions: int | None = None,
+    rows: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Columns:
+    """The bare cells (still 1-based) of a file whose sizes may be unknown."""
+    layout = LAYOUTS[kind]
+    return _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
+
+
 def write_traces(path: Path, traces: Traces) -> None:
     """Write reference or original traces; unobserved events are left out."""
     user, time = np.indices(traces.shape)

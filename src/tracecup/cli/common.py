@@ -1,0 +1,169 @@
+"""What the verbs share: options that mean the same everywhere, output, progress.
+
+`--json` prints one object on stdout and nothing else; progress and warnings go to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from tracecup.city import City, Clock, ContestClock
+    from tracecup.errors import InvalidFile
+    from tracecup.score import Score
+
+CityFile = Annotated[
+    Path, typer.Option("--city", help="Regions of the city: info_region.csv.", show_default=False)
+]
+ClockFile = Annotated[
+    Path | None, typer.Option("--clock", help="Times of the contest: info_time.csv.")
+]
+OriginalFile = Annotated[
+    Path, typer.Option("--original", help="Original traces: orgtraces file.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Seed of the random draws; system entropy without."),
+]
+Confidence = Annotated[
+    float, typer.Option("--confidence", help="Confidence of the interval, between 0 and 1.")
+]
+PerUser = Annotated[
+    bool, typer.Option("--per-user", help="With --json: also each user's own value.")
+]
+
+PROGRESS_AFTER_SECONDS = 2.0
+
+
+def people() -> Console:
+    """Where text for people goes besides the result: stderr."""
+    return Console(stderr=True, highlight=False)
+
+
+def emit(as_json: bool, payload: Mapping[str, Any], table: Table) -> None:
+    """Print the result: the payload as JSON, or the table."""
+    if as_json:
+        print(json.dumps(payload, allow_nan=False))
+    else:
+        Console(highlight=False).print(table)
+
+
+def table_of(title: str, rows: Sequence[tuple[str, str]]) -> Table:
+    """A small two-column table."""
+    table = Table(title=title, show_header=False, title_justify="left", title_style="bold")
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, value)
+    return table
+
+
+def score_payload(score: Score, per_user: bool) -> dict[str, Any]:
+    """The JSON of a score: value, interval, how the interval was made."""
+    payload: dict[str, Any] = {
+        "score": score.value,
+        "interval": [score.interval.low, score.interval.high],
+        "confidence": score.interval.confidence,
+        "interval_method": score.interval.method,
+        "users": len(score.per_user),
+    }
+    if per_user:
+        payload["per_user"] = score.per_user.tolist()
+    return payload
+
+
+def score_rows(score: Score) -> list[tuple[str, str]]:
+    """The lines of a score in a table for people."""
+    unit = f" {score.unit}" if score.unit else ""
+    interval = score.interval
+    high = "∞" if interval.high is None else f"{interval.high:.4f}"
+    return [
+        (score.name, f"[bold]{score.value:.9f}[/bold]{unit}"),
+        (
+            f"{interval.confidence:.0%} interval",
+            f"{interval.low:.4f} to {high} ({interval.method})",
+        ),
+    ]
+
+
+def load_city(path: Path) -> City:
+    """The city of `--city`."""
+    from tracecup.city import read_city
+
+    return read_city(path)
+
+
+def load_clock(path: Path | None) -> ContestClock | None:
+    """The clock of `--clock`, if given."""
+    from tracecup.city import read_clock
+
+    return read_clock(path) if path else None
+
+
+def original_part(clock: ContestClock | None) -> Clock | None:
+    """The original part of a clock, if there is one."""
+    return clock.original if clock else None
+
+
+def error_payload(error: Exception) -> dict[str, Any]:
+    """The JSON of a failure."""
+    from tracecup.errors import InvalidFile
+
+    payload: dict[str, Any] = {"error": str(error)}
+    if isinstance(error, InvalidFile):
+        payload |= file_problems(error)
+    return payload
+
+
+def file_problems(error: InvalidFile) -> dict[str, Any]:
+    """The problems of a file, as JSON."""
+    return {
+        "file": error.path,
+        "problems": [vars(problem) for problem in error.problems],
+        "problem_count": error.total,
+    }
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Any]:
+    """A progress bar on stderr for long work; silent when stderr is not a terminal.
+
+    Yields a function `advance(done, total)`; the bar appears after two seconds.
+    """
+    import time
+
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = people()
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    started, task, running = time.monotonic(), bar.add_task(text, total=None), False
+
+    def advance(done: float, total: float) -> None:
+        nonlocal running
+        if not running and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
+            bar.start()
+            running = True
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield advance
+    finally:
+        if running:
+            bar.stop()

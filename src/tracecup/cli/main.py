@@ -1,0 +1,102 @@
+"""The command `tracecup`: collects the verbs and turns errors into messages and exit codes.
+
+0 yes, 1 no (invalid file, below the floor, a difference), 2 wrong use, 3 input or output failed,
+130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from tracecup import __version__
+from tracecup.cli.common import error_payload, people
+from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
+
+VERBS = ("demo", "validate", "score", "publish", "convert")
+
+NO, WRONG_USE, IO_FAILED, INTERRUPTED = 1, 2, 3, 130
+
+# Typer carries its own copy of click: the base of its usage errors is not exported by name.
+UsageProblem = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    name="tracecup",
+    help="Run, play and study location-trace anonymization contests.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tracecup {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _tracecup(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Run, play and study location-trace anonymization contests.
+
+    Each command reads and writes the contest's files; `--help` behind a command explains it with
+    an example. `--json` prints one JSON object for programs.
+
+    Exit codes: 0 the answer is yes; 1 the answer is no (invalid file, utility below the floor);
+    2 wrong use; 3 a file could not be read or written; 130 interrupted.
+    """
+
+
+for _verb in VERBS:
+    importlib.import_module(f"tracecup.cli.{_verb}").add(app)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line; the exit code."""
+    try:
+        result = app(args=arguments, standalone_mode=False, prog_name="tracecup")
+        code = result if isinstance(result, int) else 0
+    except typer.Exit as leave:
+        code = int(leave.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        people().print("interrupted")
+        code = INTERRUPTED
+    except TraceCupError as error:
+        code = _report(error, arguments)
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = IO_FAILED
+    except OSError as error:
+        code = _report(UnreadableFile(str(error.filename or "output"), str(error)), arguments)
+    except UsageProblem as error:
+        error.show()  # type: ignore[attr-defined]  # the class comes without its type
+        code = WRONG_USE
+    return code
+
+
+def _report(error: TraceCupError, arguments: list[str]) -> int:
+    for line in str(error).splitlines():
+        people().print(f"[bold red]error:[/bold red] {escape(line)}", soft_wrap=True)
+    if "--json" in arguments:
+        print(json.dumps(error_payload(error)))
+    if isinstance(error, UnreadableFile):
+        return IO_FAILED
+    return WRONG_USE if isinstance(error, (InvalidParameter, UnknownMethod)) else NO

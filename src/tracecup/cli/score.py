@@ -1,0 +1,168 @@
+"""`tracecup score`: the contest's three numbers from files, as the judge computes them.
+
+Utility, re-identification and trace inference, each with an interval over users.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tracecup.cli.common import (
+    CityFile,
+    Confidence,
+    Json,
+    OriginalFile,
+    PerUser,
+    emit,
+    load_city,
+    score_payload,
+    score_rows,
+    table_of,
+)
+
+Reach = Annotated[
+    float, typer.Option("--reach-km", help="Distance at which nothing is left (lambda), in km.")
+]
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    score = typer.Typer(no_args_is_help=True, help="Compute the contest's scores from files.")
+    score.command("utility")(utility)
+    score.command("reid")(reid)
+    score.command("trace")(trace)
+    app.add_typer(score, name="score")
+
+
+def utility(
+    city: CityFile,
+    original: OriginalFile,
+    obfuscated: Annotated[
+        Path, typer.Option("--obfuscated", help="Obfuscated traces: anotraces file.")
+    ],
+    rule: Annotated[
+        Literal["paper", "organisers"],
+        typer.Option(
+            "--rule",
+            help="paper: average the distance of a set, then clip. organisers: clip each "
+            "member, then average, as the program of 2019 did.",
+        ),
+    ] = "paper",
+    floor: Annotated[
+        float | None,
+        typer.Option("--floor", help="Leave with exit code 1 below this utility (contest: 0.7)."),
+    ] = None,
+    reach_km: Reach = 2.0,
+    confidence: Confidence = 0.95,
+    per_user: PerUser = False,
+    as_json: Json = False,
+) -> int:
+    """How useful are obfuscated traces? s_U between 0 and 1; valid from 0.7.
+
+    Each cell counts 1 - distance/2 km (0 from 2 km on and for deleted cells); sets count with
+    their average distance.
+
+    Example: `tracecup score utility --city info_region.csv --original orgtraces.csv
+    --obfuscated anotraces.csv`
+    """
+    from tracecup.score import FLOOR, utility_score
+    from tracecup.traces.files import read_obfuscated, read_traces
+
+    where = load_city(city)
+    truth = read_traces(original, n_regions=where.n_regions)
+    cells = read_obfuscated(
+        obfuscated, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
+    )
+    score = utility_score(
+        where,
+        truth,
+        cells,
+        rule=rule,
+        reach_km=reach_km,
+        floor=FLOOR if floor is None else floor,
+        confidence=confidence,
+    )
+    payload = score_payload(score, per_user)
+    payload |= {"valid": score.valid, "floor": score.floor, "rule": rule, "times": truth.times}
+    verdict = "[green]yes[/green]" if score.valid else "[red]no[/red]"
+    rows = [*score_rows(score), ("valid", f"{verdict} (floor {score.floor:g})"), ("rule", rule)]
+    emit(as_json, payload, table_of("Utility", rows))
+    return 1 if floor is not None and not score.valid else 0
+
+
+def reid(
+    truth: Annotated[Path, typer.Option("--truth", help="The judge's ID table: ptable file.")],
+    guess: Annotated[Path, typer.Option("--guess", help="The inferred table: etable file.")],
+    confidence: Confidence = 0.95,
+    per_user: PerUser = False,
+    as_json: Json = False,
+) -> int:
+    """How safe against re-identification? s_R = 1 - share of pseudonyms guessed right.
+
+    Example: `tracecup score reid --truth ptable.csv --guess etable.csv`
+    """
+    from tracecup.score import reid_score
+    from tracecup.traces.files import read_id_table, read_inferred_table
+
+    table = read_id_table(truth)
+    score = reid_score(table, read_inferred_table(guess, users=len(table)), confidence)
+    emit(
+        as_json,
+        score_payload(score, per_user),
+        table_of("Re-identification privacy", score_rows(score)),
+    )
+    return 0
+
+
+def trace(
+    city: CityFile,
+    original: OriginalFile,
+    inferred: Annotated[Path, typer.Option("--inferred", help="Inferred traces: etraces file.")],
+    hospital_weight: Annotated[
+        float, typer.Option("--hospital-weight", help="Weight of hospital regions.")
+    ] = 10.0,
+    reach_km: Reach = 2.0,
+    confidence: Confidence = 0.95,
+    per_user: PerUser = False,
+    as_json: Json = False,
+) -> int:
+    """How safe against trace inference? s_T, and the expected error in km.
+
+    Each event counts distance/2 km (1 from 2 km on), hospital regions ten times.
+
+    Example: `tracecup score trace --city info_region.csv --original orgtraces.csv
+    --inferred etraces.csv`
+    """
+    from tracecup.score import expected_error_score, inference_score
+    from tracecup.traces.files import read_inferred_traces, read_traces
+
+    where = load_city(city)
+    truth = read_traces(original, n_regions=where.n_regions)
+    guess = read_inferred_traces(
+        inferred, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
+    )
+    score = inference_score(
+        where,
+        truth,
+        guess,
+        hospital_weight=hospital_weight,
+        reach_km=reach_km,
+        confidence=confidence,
+    )
+    error = expected_error_score(where, truth, guess, confidence)
+    payload = score_payload(score, per_user)
+    payload |= {
+        "expected_error_km": error.value,
+        "expected_error_interval_km": [error.interval.low, error.interval.high],
+        "hospital_weight": hospital_weight,
+        "times": truth.times,
+    }
+    emit(
+        as_json,
+        payload,
+        table_of("Trace-inference privacy", [*score_rows(score), *score_rows(error)]),
+    )
+    return 0
