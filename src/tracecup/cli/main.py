@@ -8,23 +8,25 @@ from __future__ import annotations
 
 import importlib
 import json
+import pkgutil
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
 from rich.markup import escape
 
-from tracecup import __version__
+from tracecup import __version__, cli
 from tracecup.cli.common import error_payload, people
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
-
-VERBS = ("demo", "validate", "score", "publish", "convert")
 
 NO, WRONG_USE, IO_FAILED, INTERRUPTED = 1, 2, 3, 130
 
 # Typer carries its own copy of click: the base of its usage errors is not exported by name.
-UsageProblem = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+UsageProblem = cast(
+    type[Exception],
+    next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException"),
+)
 
 app = typer.Typer(
     name="tracecup",
@@ -60,8 +62,9 @@ def _tracecup(
     """
 
 
-for _verb in VERBS:
-    importlib.import_module(f"tracecup.cli.{_verb}").add(app)
+for _verb in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
+    if _verb not in ("common", "main"):
+        importlib.import_module(f"tracecup.cli.{_verb}").add(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,7 +90,7 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         code = _report(UnreadableFile(str(error.filename or "output"), str(error)), arguments)
     except UsageProblem as error:
-        error.show()  # type: ignore[attr-defined]  # the class comes without its type
+        cast(Any, error).show()
         code = WRONG_USE
     return code
 
