@@ -1,16 +1,15 @@
-"""Reading, validating and scoring a submission; refusing a hostile one."""
+"""Reading, validating and scoring a submission, against polars reading it as strings."""
 
 from __future__ import annotations
 
-import gzip
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from harness import Bench
 
-from tracecup import City, Clock, Grid, InvalidFile, SetTraces, Traces
+from harness import Bench
+from tracecup import City, Clock, Grid, SetTraces, Traces
 from tracecup.score import utility_score
 from tracecup.traces.files import (
     read_obfuscated,
@@ -77,32 +76,3 @@ def run(bench: Bench) -> None:
         plain = Path(folder) / "orgtraces.csv"
         write_traces(plain, original)
         bench.measure("read originals", size, lambda: read_traces(plain), yardstick=stick)
-        hostile(bench, Path(folder))
-
-
-def hostile(bench: Bench, folder: Path) -> None:
-    """Refuse what must be refused; the peak column shows what it cost (whole process)."""
-    clock = Clock.regular(20)
-    size = 64 << 20 if bench.quick else 1 << 30
-    line = b"reg_id\n" + b"1 " * (size // 2)
-    rows = b"reg_id\n" + b"1024\n" * (size // 5)
-    for name, content in (("an endless line", line), ("far too many rows", rows)):
-        path = folder / "hostile.csv"
-        path.write_bytes(content)
-        bench.measure(
-            f"refuse {name}", f"{size >> 20} MB", lambda: refused(path, clock), repeat=1, warm=False
-        )
-    bomb = folder / "bomb.csv.gz"
-    bomb.write_bytes(gzip.compress(b"reg_id\n" + b"1\n" * (size // 2), compresslevel=9))
-    ratio = f"{size // bomb.stat().st_size}:1 bomb"
-    bench.measure(
-        "refuse a gzip bomb", ratio, lambda: refused(bomb, clock), repeat=1, warm=False
-    )
-
-
-def refused(path: Path, clock: Clock) -> None:
-    try:
-        read_obfuscated(path, users=2000, clock=clock, n_regions=1024)
-    except InvalidFile:
-        return
-    raise AssertionError(f"{path} was accepted")

@@ -30,16 +30,22 @@ class Layout:
 
 @dataclass(frozen=True)
 class Columns:
-    """What was read, still 1-based: `lead[c][k]` for row k, and the ids of its cell.
+    """What was read: `lead[c][k]` of row k as in the file (from 1), and the ids of its cell.
 
-    `sizes[k]` ids of row k stand in `ids`, one row after the other.
+    The cell of row k is `ids[offsets[k] : offsets[k + 1]]`, 0-based: readers take one off, writers
+    put it back. `offsets` is int64 and has one entry more than there are rows.
     """
 
     lead: tuple[NDArray[np.int32], ...]
-    sizes: NDArray[np.int32]
+    offsets: NDArray[np.int64]
     ids: NDArray[np.int32]
+
+    @classmethod
+    def single(cls, lead: tuple[NDArray[np.int32], ...], ids: NDArray[np.int32]) -> Columns:
+        """One id in every row."""
+        return cls(lead, np.arange(len(ids) + 1, dtype=np.int64), ids)
 
     @property
     def rows(self) -> int:
         """Number of rows behind the header."""
-        return len(self.sizes)
+        return len(self.offsets) - 1

@@ -71,16 +71,14 @@ def read_csv(
 def write_csv(file: IO[bytes], layout: Layout, columns: Columns) -> None:
     """Write columns as contest CSV: LF, a final newline, no byte order mark."""
     file.write((",".join(layout.header) + "\n").encode())
-    ends = np.concatenate([[0], np.cumsum(columns.sizes, dtype=np.int64)])
     lead = np.array(columns.lead, dtype=np.int32).reshape(len(layout.lead), columns.rows)
     for low in range(0, columns.rows, WRITE_ROWS):
         high = min(low + WRITE_ROWS, columns.rows)
-        ids = columns.ids[ends[low] : ends[high]]
+        offsets = columns.offsets[low : high + 1]
         # Ten digits and a separator each is the longest an int32 gets.
-        buffer = np.empty(11 * ((high - low) * (len(lead) + 1) + len(ids)), dtype=np.uint8)
-        used = _format_rows(
-            np.ascontiguousarray(lead[:, low:high]), columns.sizes[low:high], ids, buffer
-        )
+        longest = 11 * ((high - low) * (len(lead) + 1) + int(offsets[-1] - offsets[0]))
+        buffer = np.empty(longest, dtype=np.uint8)
+        used = _format_rows(np.ascontiguousarray(lead[:, low:high]), offsets, columns.ids, buffer)
         file.write(buffer[:used].data)
 
 
@@ -92,7 +90,7 @@ def _parsed_blocks(
     workers = thread_count()
     with threads(workers) as pool:
         for block in _line_blocks(path, layout, limits):
-            text = np.frombuffer(block + PADDING, dtype=np.uint8)
+            text = np.frombuffer(block, dtype=np.uint8)
             job = pool.submit(scan_block, text, len(layout.lead), layout.sets, max_id, max_set)
             waiting.append((text, job))
             while len(waiting) > workers + 1:
@@ -103,7 +101,7 @@ def _parsed_blocks(
 
 
 def _line_blocks(path: Path, layout: Layout, limits: Limits) -> Iterator[bytes]:
-    """The lines behind the header, in blocks that end at a line end (the last one may not)."""
+    """The lines behind the header, in padded blocks that end at a line end, but for the last."""
     rest, header_seen = b"", False
     for block in read_blocks(path, limits):
         cut = block.rfind(b"\n") + 1
@@ -113,17 +111,19 @@ def _line_blocks(path: Path, layout: Layout, limits: Limits) -> Iterator[bytes]:
                 _check_header(path, rest[: limits.max_line], layout, header_seen)
                 raise long_line(path, 2 if header_seen else 1, limits)
             continue
-        lines, rest = rest + block[:cut], block[cut:]
+        start = 0
         if not header_seen:
-            header, _, lines = lines.partition(b"\n")
-            _check_header(path, header, layout, False)
-            header_seen = True
-        if lines:
-            yield lines
+            start = block.find(b"\n") + 1
+            _check_header(path, rest + block[: start - 1], layout, False)
+            rest, header_seen = b"", True
+        whole = memoryview(block)
+        if rest or cut > start:
+            yield b"".join((rest, whole[start:cut], PADDING))
+        rest = block[cut:]
     if not header_seen:
         _check_header(path, rest, layout, False)
     elif rest:
-        yield rest
+        yield rest + PADDING
 
 
 def _check_header(path: Path, line: bytes, layout: Layout, seen: bool) -> None:
@@ -142,17 +142,19 @@ def _check_header(path: Path, line: bytes, layout: Layout, seen: bool) -> None:
 def _joined(pieces: list[Parsed], layout: Layout, rows: int, ids: int) -> Columns:
     """One array for each column; pieces are freed as they are copied."""
     lead = np.empty((len(layout.lead), rows), dtype=np.int32)
-    sizes, flat = np.empty(rows, dtype=np.int32), np.empty(ids, dtype=np.int32)
+    offsets, flat = np.zeros(rows + 1, dtype=np.int64), np.empty(ids, dtype=np.int32)
     row = start = 0
     pieces.reverse()
     while pieces:
-        count, _, some_lead, some_sizes, some_ids, _ = pieces.pop()
+        count, _, some_lead, sizes, some_ids, _ = pieces.pop()
         lead[:, row : row + count] = some_lead
-        sizes[row : row + count] = some_sizes
+        # Sums of the sizes from where the piece before ended.
+        np.cumsum(sizes, out=offsets[row + 1 : row + 1 + count])
+        offsets[row + 1 : row + 1 + count] += start
         flat[start : start + len(some_ids)] = some_ids
         row += count
         start += len(some_ids)
-    return Columns(tuple(lead), sizes, flat)
+    return Columns(tuple(lead), offsets, flat)
 
 
 def _explain(
@@ -255,7 +257,7 @@ def scan_block(
             while True:
                 value, at = _scan_id(text, at)
                 good &= bool((value > 0) & (value <= max_id))
-                ids[used] = value
+                ids[used] = value - 1
                 used += one
                 if not sets or text[at] != SPACE:
                     break
@@ -274,7 +276,7 @@ def scan_block(
     return rows, bad, lead, sizes, ids[:used].copy(), errors[: min(bad, 10)].copy()
 
 
-@kernel
+@inlined
 def _put(number: int, buffer: NDArray[np.uint8], at: int) -> int:
     """Write a positive number as decimal digits at `at`; the place behind it."""
     size = 1
@@ -291,25 +293,25 @@ def _put(number: int, buffer: NDArray[np.uint8], at: int) -> int:
 @kernel
 def _format_rows(
     lead: NDArray[np.int32],
-    sizes: NDArray[np.int32],
+    offsets: NDArray[np.int64],
     ids: NDArray[np.int32],
     buffer: NDArray[np.uint8],
 ) -> int:
-    at = used = 0
-    for row in range(len(sizes)):
+    at = 0
+    for row in range(len(offsets) - 1):
         for column in range(lead.shape[0]):
             at = _put(lead[column, row], buffer, at)
-            buffer[at] = 44
+            buffer[at] = COMMA
             at += 1
-        if sizes[row] == 0:
-            buffer[at] = 42
+        low, high = offsets[row], offsets[row + 1]
+        if low == high:
+            buffer[at] = STAR
             at += 1
-        for k in range(sizes[row]):
-            if k:
-                buffer[at] = 32
+        for k in range(low, high):
+            if k > low:
+                buffer[at] = SPACE
                 at += 1
-            at = _put(ids[used], buffer, at)
-            used += 1
-        buffer[at] = 10
+            at = _put(ids[k] + 1, buffer, at)
+        buffer[at] = LF
         at += 1
     return at

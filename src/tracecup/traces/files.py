@@ -104,7 +104,7 @@ def read_traces(
     first = clock.first_time + 1 if clock else (int(time[0]) if len(time) else 1)
     m, times = _grid_of(path, layout, user, time, 1, first, clock, users)
     clock = clock or Clock.unknown(times, first - 1)
-    return Traces(columns.ids.reshape(m, times) - 1, np.arange(1, m + 1), clock)
+    return Traces(columns.ids.reshape(m, times), np.arange(1, m + 1), clock)
 
 
 def read_obfuscated(
@@ -147,7 +147,7 @@ def read_id_table(
     """The judge's table `pse_id,user_id`: pseudonyms m+1..2m in order, users a permutation."""
     layout = LAYOUTS["id-table"]
     columns = _read(path, layout, MAX_ID, users, 1, limits)
-    m, pseudonym, user = columns.rows, columns.lead[0], columns.ids
+    m, pseudonym, user = columns.rows, columns.lead[0], columns.ids + 1
     if m == 0:
         _fail(path, 0, "", "no rows", "one row for every pseudonym")
     _check_column(path, "pse_id", pseudonym, np.arange(m + 1, 2 * m + 1))
@@ -158,13 +158,13 @@ def read_id_table(
         repeated = np.flatnonzero(seen[user - 1] > 1)
         k = int(next(j for j in repeated if user[j] in user[:j]))
         _fail(path, k + 2, "user_id", f"{int(user[k])} a second time", "every user once")
-    return IdTable(user - 1)
+    return IdTable(columns.ids)
 
 
 def read_inferred_table(path: Path, *, users: int, limits: Limits = DEFAULT_LIMITS) -> IdTable:
     """An inferred table: one column `user_id`, row k for pseudonym m+k, repetitions allowed."""
     columns = _read(path, LAYOUTS["inferred-table"], users, users, 1, limits)
-    return IdTable(columns.ids - 1)
+    return IdTable(columns.ids)
 
 
 def read_inferred_traces(
@@ -178,7 +178,7 @@ def read_inferred_traces(
     """Inferred traces: one column `reg_id`, m*l rows in user order, one region each."""
     layout, rows = LAYOUTS["inferred-traces"], users * clock.times
     columns = _read(path, layout, n_regions or MAX_ID, rows, 1, limits)
-    return Traces(columns.ids.reshape(users, clock.times) - 1, np.arange(1, users + 1), clock)
+    return Traces(columns.ids.reshape(users, clock.times), np.arange(1, users + 1), clock)
 
 
 def cell_columns(
@@ -189,7 +189,7 @@ def cell_columns(
     rows: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Columns:
-    """The bare cells (still 1-based) of a file whose sizes may be unknown."""
+    """The bare cells of a file whose sizes may be unknown."""
     layout = LAYOUTS[kind]
     return _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
 
@@ -202,9 +202,7 @@ def write_traces(path: Path, traces: Traces) -> None:
         traces.users[user[seen]].astype(np.int32),
         (time[seen] + traces.clock.first_time + 1).astype(np.int32),
     )
-    ids = traces.regions[seen] + 1
-    columns = Columns(lead, np.ones(len(ids), dtype=np.int32), ids)
-    _write(path, LAYOUTS["original"], columns)
+    _write(path, LAYOUTS["original"], Columns.single(lead, traces.regions[seen]))
 
 
 def write_obfuscated(path: Path, obfuscated: SetTraces) -> None:
@@ -241,17 +239,14 @@ def write_id_table(path: Path, table: IdTable) -> None:
 
 def write_inferred_table(path: Path, table: IdTable) -> None:
     """Write an inferred table."""
-    ids = table.users + 1
-    columns = Columns((), np.ones(len(ids), dtype=np.int32), ids)
-    _write(path, LAYOUTS["inferred-table"], columns)
+    _write(path, LAYOUTS["inferred-table"], Columns.single((), table.users))
 
 
 def write_inferred_traces(path: Path, traces: Traces) -> None:
     """Write inferred traces."""
     if traces.has_gaps:
         raise InvalidParameter("inferred traces name a region for every event")
-    ids = traces.regions.ravel() + 1
-    _write(path, LAYOUTS["inferred-traces"], Columns((), np.ones(len(ids), dtype=np.int32), ids))
+    _write(path, LAYOUTS["inferred-traces"], Columns.single((), traces.regions.ravel()))
 
 
 def convert(source: Path, target: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
@@ -375,19 +370,16 @@ def _with_gaps(
     if m * times > limits.max_rows:
         _fail(path, 0, "", f"{m} users x {times} times", f"at most {limits.max_rows} events")
     regions = np.full(m * times, -1, dtype=np.int32)
-    regions[key] = columns.ids - 1
+    regions[key] = columns.ids
     clock = clock or Clock.unknown(times, first - 1)
     return Traces(regions.reshape(m, times), np.arange(1, m + 1), clock)
 
 
 def _cells_of(columns: Columns, users: NDArray[np.int64], clock: Clock) -> SetTraces:
-    offsets = np.zeros(columns.rows + 1, dtype=np.int64)
-    np.cumsum(columns.sizes, out=offsets[1:])
-    return SetTraces(offsets, columns.ids - 1, users, clock)
+    return SetTraces(columns.offsets, columns.ids, users, clock)
 
 
 def _columns_of(traces: SetTraces, *, lead: bool) -> Columns:
-    sizes = np.diff(traces.offsets).astype(np.int32)
     columns: tuple[NDArray[np.int32], ...] = ()
     if lead:
         first = traces.clock.first_time + 1
@@ -396,10 +388,10 @@ def _columns_of(traces: SetTraces, *, lead: bool) -> Columns:
             np.repeat(traces.users.astype(np.int32), traces.times),
             np.tile(time, traces.n_users),
         )
-    return Columns(columns, sizes, traces.regions + 1)
+    return Columns(columns, traces.offsets, traces.regions)
 
 
 def _table_columns(table: IdTable) -> Columns:
     m = len(table)
     pseudonyms = np.arange(m + 1, 2 * m + 1, dtype=np.int32)
-    return Columns((pseudonyms,), np.ones(m, dtype=np.int32), table.users + 1)
+    return Columns.single((pseudonyms,), table.users)

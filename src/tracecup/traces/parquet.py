@@ -55,7 +55,7 @@ def read_parquet(
                 where = Problem(row + k + 1, layout.last, found, f"at most {max_set}")
                 raise InvalidFile(path, [where])
             sizes.append(cell_sizes)
-            ids.append(cell_ids)
+            ids.append(cell_ids - 1)
             row += batch.num_rows
             n_ids += len(cell_ids)
             for count, most in ((row, limits.max_rows), (n_ids, limits.max_ids)):
@@ -65,7 +65,9 @@ def read_parquet(
                     )
     if rows is not None and row != rows:
         raise InvalidFile(path, [Problem(0, "", f"{row} rows", f"exactly {rows} rows")])
-    return Columns(tuple(_concat(part) for part in lead), _concat(sizes), _concat(ids))
+    offsets = np.zeros(row + 1, dtype=np.int64)
+    np.cumsum(_concat(sizes), out=offsets[1:])
+    return Columns(tuple(_concat(part) for part in lead), offsets, _concat(ids))
 
 
 def write_parquet(file: IO[bytes], layout: Layout, columns: Columns) -> None:
@@ -74,11 +76,10 @@ def write_parquet(file: IO[bytes], layout: Layout, columns: Columns) -> None:
     import pyarrow.parquet as pq
 
     arrays: list[pa.Array] = [pa.array(values) for values in columns.lead]
-    if layout.sets and not (columns.sizes == 1).all():
-        ends = np.concatenate([[0], np.cumsum(columns.sizes, dtype=np.int32)]).astype(np.int32)
-        arrays.append(pa.ListArray.from_arrays(pa.array(ends), pa.array(columns.ids)))
-    else:
-        arrays.append(pa.array(columns.ids))
+    ids = pa.array(columns.ids + 1)
+    if layout.sets and not (np.diff(columns.offsets) == 1).all():
+        ids = pa.ListArray.from_arrays(pa.array(columns.offsets.astype(np.int32)), ids)
+    arrays.append(ids)
     table = pa.Table.from_arrays(arrays, names=list(layout.header))
     pq.write_table(table, file, compression="zstd")
 

@@ -80,7 +80,7 @@ def summarise(
     columns = cell_columns(path, kind, n_regions=n_regions, rows=rows, limits=limits)
     if columns.rows == 0:
         raise InvalidFile(path, [Problem(0, "", "no rows", "one row for every user and time")])
-    return _cells(kind, users, times, columns.sizes, columns.ids, columns.rows)
+    return _cells(kind, users, times, np.diff(columns.offsets), columns.ids, columns.rows)
 
 
 def _cells(
