@@ -1,0 +1,208 @@
+"""POI accuracy: would a service that sees the obfuscated location still tell the nearby places?
+
+Paper, Section 5; sets of places are bit masks, so a cell costs a few words per member.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import City, Grid, Places
+from tracecup.engine import map_blocks
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.kernels import kernel
+from tracecup.traces import SetTraces, Traces
+from tracecup.usefulness.metric import Measurement, Metric
+
+NEAR_KM = 1.0
+RECEIVED_KM = 2.0
+CATEGORY = "food"
+# Distances are compared at 1e-9 km everywhere, since centres in degrees carry rounding.
+TOLERANCE_KM = 1e-9
+MAX_WORDS = 1 << 26
+
+POI_ACCURACY = Metric(
+    "POI accuracy", "maximise", 0.0, 1.0, "", "share of the nearby places that are received"
+)
+
+Position = Literal["coordinates", "region"]
+Words = NDArray[np.uint64]
+
+
+def poi_accuracy(
+    city: City,
+    original: Traces,
+    obfuscated: SetTraces,
+    places: Places | None = None,
+    *,
+    near_km: float = NEAR_KM,
+    received_km: float = RECEIVED_KM,
+    position: Position = "coordinates",
+) -> Measurement:
+    """Mean over original locations of |nearby and received| / |nearby|.
+
+    Nearby are the places within `near_km` of the centre of the original region, received those
+    within `received_km` of the centre of an obfuscated region: the union over a generalised
+    cell, nothing for a deleted one. Locations without any nearby place are left out. `places`
+    are the city's `food` places by default; they stand at their own coordinates, or with
+    `position="region"` at the centre of their region. `parts` has one value per user who has a
+    location with nearby places. O(regions x places within reach + cells x places / 64).
+
+    >>> city = City(Grid.from_metres(9, 1, width_m=1000, height_m=1000))
+    >>> shop = Places.of([("food", city.grid.latitudes[0], city.grid.longitudes[0], 0)])
+    >>> released = SetTraces.of_cells([[[2], [3]]])
+    >>> poi_accuracy(city, Traces.of([[0, 0]]), released, shop).value
+    0.5
+    """
+    chosen = city.places.in_category(CATEGORY) if places is None else places
+    _check(city, original, obfuscated, chosen, near_km, received_km, position)
+    homes, home = np.unique(original.regions, return_inverse=True)
+    shown, cell = np.unique(obfuscated.regions, return_inverse=True)
+    near, received = _masks(city.grid, chosen, (homes, near_km), (shown, received_km), position)
+    if homes[0] < 0:
+        near[0] = 0
+    sums, counts = np.zeros(original.n_users), np.zeros(original.n_users)
+    home = home.reshape(original.shape)
+
+    def work(low: int, high: int) -> None:
+        _share_received(
+            home[low:high],
+            obfuscated.offsets[low * original.times :],
+            cell,
+            near,
+            received,
+            sums[low:high],
+            counts[low:high],
+        )
+
+    map_blocks(work, original.n_users)
+    counted = counts > 0
+    if not counted.any():
+        raise InvalidTraces(f"no original location has a place within {near_km:g} km")
+    return POI_ACCURACY.measured(sums[counted] / counts[counted], counts[counted])
+
+
+def _check(
+    city: City,
+    original: Traces,
+    obfuscated: SetTraces,
+    places: Places,
+    near_km: float,
+    received_km: float,
+    position: Position,
+) -> None:
+    for name, value in (("near_km", near_km), ("received_km", received_km)):
+        if not 0 <= value < math.inf:
+            raise InvalidParameter(f"{name} must be a finite number >= 0, got {value}")
+    if position not in ("coordinates", "region"):
+        raise InvalidParameter(f"position must be 'coordinates' or 'region', got {position!r}")
+    if not len(places):
+        raise InvalidTraces(f"POI accuracy needs places; the city has none of {CATEGORY!r}")
+    if original.shape != obfuscated.shape:
+        raise InvalidTraces(
+            f"original traces are {original.shape}, obfuscated ones {obfuscated.shape}"
+        )
+    for regions in (original.regions, obfuscated.regions, places.regions):
+        if regions.size and int(regions.max()) >= city.n_regions:
+            raise InvalidTraces(f"region {int(regions.max())} (0-based) is not in the city")
+    if original.regions.size == 0:
+        raise InvalidTraces("original traces without any event have no POI accuracy")
+
+
+def _masks(
+    grid: Grid,
+    places: Places,
+    near: tuple[NDArray[np.int32], float],
+    received: tuple[NDArray[np.int32], float],
+    position: Position,
+) -> tuple[Words, Words]:
+    """Bit masks over places for the two lists of regions, each with its radius."""
+    if (len(near[0]) + len(received[0])) * (len(places) + 63) // 64 > MAX_WORDS:
+        used = len(near[0]) + len(received[0])
+        raise InvalidTraces(f"{len(places)} places are too many for traces in {used} regions")
+    row_lat, column_lon = np.array(grid.latitudes), np.array(grid.longitudes)
+    if position == "region":
+        lat, lon = row_lat[grid.y[places.regions]], column_lon[grid.x[places.regions]]
+    else:
+        lat, lon = places.latitudes, places.longitudes
+    order = np.lexsort((lon, lat))
+    north, east = lat[order] * grid.km_per_latitude, lon[order] * grid.km_per_longitude
+    masks = []
+    for regions, radius in (near, received):
+        mask = np.zeros((len(regions), (len(places) + 63) // 64), dtype=np.uint64)
+        # Unobserved events (-1) get the mask of some region here and none in the caller.
+        at_north = row_lat[grid.y[regions]] * grid.km_per_latitude
+        at_east = column_lon[grid.x[regions]] * grid.km_per_longitude
+        _mark_within(north, east, at_north, at_east, radius + TOLERANCE_KM, mask)
+        masks.append(mask)
+    return masks[0], masks[1]
+
+
+@kernel
+def _mark_within(
+    north: NDArray[np.float64],
+    east: NDArray[np.float64],
+    at_north: NDArray[np.float64],
+    at_east: NDArray[np.float64],
+    radius: float,
+    mask: Words,
+) -> None:
+    """Set bit k of row r where place k (sorted by `north`) is within `radius` of point r."""
+    for r in range(len(at_north)):
+        first = np.searchsorted(north, at_north[r] - radius)
+        last = np.searchsorted(north, at_north[r] + radius, side="right")
+        for k in range(first, last):
+            dx, dy = east[k] - at_east[r], north[k] - at_north[r]
+            if dx * dx + dy * dy <= radius * radius:
+                mask[r, k >> 6] |= np.uint64(1) << np.uint64(k & 63)
+
+
+@kernel
+def _bits(word: np.uint64) -> int:
+    """Number of set bits, by adding neighbours."""
+    one, two, four = np.uint64(1), np.uint64(2), np.uint64(4)
+    word -= (word >> one) & np.uint64(0x5555555555555555)
+    pairs = np.uint64(0x3333333333333333)
+    word = (word & pairs) + ((word >> two) & pairs)
+    word = (word + (word >> four)) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def _share_received(
+    home: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    near: Words,
+    received: Words,
+    sums: NDArray[np.float64],
+    counts: NDArray[np.float64],
+) -> None:
+    """sums[i] = sum of the shares of user i, counts[i] = locations that have a nearby place."""
+    times, words = home.shape[1], near.shape[1]
+    nearby = np.zeros(len(near), dtype=np.int64)
+    first, last = np.full(len(near), words), np.zeros(len(near), dtype=np.int64)
+    for r in range(len(near)):
+        for w in range(words):
+            if near[r, w]:
+                nearby[r] += _bits(near[r, w])
+                first[r] = min(first[r], w)
+                last[r] = w + 1
+    for i in range(home.shape[0]):
+        for j in range(times):
+            r = home[i, j]
+            if nearby[r] == 0:
+                continue
+            counts[i] += 1
+            low, high = offsets[i * times + j], offsets[i * times + j + 1]
+            found = 0
+            for w in range(first[r], last[r]):
+                union = np.uint64(0)
+                for k in range(low, high):
+                    union |= received[cell[k], w]
+                found += _bits(union & near[r, w])
+            sums[i] += found / nearby[r]
