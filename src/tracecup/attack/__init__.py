@@ -1,0 +1,32 @@
+"""Room 7, attacks: from a case to an ID table (re-identification) or to inferred traces.
+
+Importing this room makes its methods known by name.
+"""
+
+from tracecup.attack.base import InferenceAttack, ReidAttack
+from tracecup.attack.case import Case
+from tracecup.attack.infer import FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
+from tracecup.attack.match import argmax_table, assignment_table, greedy_table
+from tracecup.attack.models import FuzzyR, HomeProbR, RandomR, VisitProbR
+from tracecup.attack.scores import MatrixScores, Scores
+
+__all__ = [
+    "Case",
+    "FuzzyR",
+    "FuzzyT",
+    "HomeProbR",
+    "HomeProbT",
+    "InferenceAttack",
+    "MatrixScores",
+    "PriorT",
+    "RandomR",
+    "RandomT",
+    "ReidAttack",
+    "ReplayT",
+    "Scores",
+    "VisitProbR",
+    "VisitProbT",
+    "argmax_table",
+    "assignment_table",
+    "greedy_table",
+]

@@ -1,0 +1,8 @@
+"""Trace inference: where every user was, from a case."""
+
+from tracecup.attack.infer.baseline import RandomT, ReplayT
+from tracecup.attack.infer.fuzzy import FuzzyT
+from tracecup.attack.infer.linked import HomeProbT, VisitProbT
+from tracecup.attack.infer.prior import PriorT
+
+__all__ = ["FuzzyT", "HomeProbT", "PriorT", "RandomT", "ReplayT", "VisitProbT"]

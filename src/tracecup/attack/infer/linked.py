@@ -1,0 +1,84 @@
+"""VisitProb-T and HomeProb-T: link pseudonyms to users one to one, then copy their cells.
+
+Paper, Section 4.2 (sample attacks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracecup.attack.base import InferenceAttack, ReidAttack
+from tracecup.attack.case import Case
+from tracecup.attack.infer.copy import copy_cells, fill_uniformly
+from tracecup.attack.match import assignment_table, greedy_table
+from tracecup.attack.models.visitprob import (
+    CELLS,
+    HOME_SLOTS,
+    MEMBERS,
+    PAPER,
+    HomeProbR,
+    VisitProbR,
+)
+from tracecup.registry import parameter, register
+from tracecup.rng import Rng, generator
+from tracecup.traces import IdTable, Traces
+
+MATCH = "how users are given out: greedy by ascending pseudonym, or optimal assignment"
+MATCHES = ("greedy", "assignment")
+
+
+@register("inference", "VisitProb-T", "link with VisitProb-R one to one, copy the cells", PAPER)
+@dataclass(frozen=True)
+class VisitProbT(InferenceAttack):
+    """VisitProb-R without giving a user twice; then the cells of each user's pseudonym.
+
+    A single region is copied, of a generalised cell a uniform member is drawn, a deleted cell
+    becomes a uniform region of the city.
+    """
+
+    cells: float = parameter(1.0, CELLS, low=0, low_open=True, high=1, positional=False)
+    members: int = parameter(0, MEMBERS, low=0, positional=False)
+    match: str = parameter("greedy", MATCH, words=MATCHES, positional=False)
+
+    def infer(self, case: Case, rng: Rng = None) -> Traces:
+        """Inferred traces in user order."""
+        self.check()
+        random = generator(rng)
+        model = VisitProbR(self.cells, self.members)
+        return copy_linked(case, link(model, case, self.match, random), random)
+
+
+@register("inference", "HomeProb-T", "link with HomeProb-R one to one, copy the cells", PAPER)
+@dataclass(frozen=True)
+class HomeProbT(InferenceAttack):
+    """HomeProb-R without giving a user twice; then as VisitProb-T."""
+
+    slots: int = parameter(2, HOME_SLOTS, low=1, positional=False)
+    cells: float = parameter(1.0, CELLS, low=0, low_open=True, high=1, positional=False)
+    members: int = parameter(0, MEMBERS, low=0, positional=False)
+    match: str = parameter("greedy", MATCH, words=MATCHES, positional=False)
+
+    def infer(self, case: Case, rng: Rng = None) -> Traces:
+        """Inferred traces in user order."""
+        self.check()
+        random = generator(rng)
+        model = HomeProbR(self.slots, self.cells, self.members)
+        return copy_linked(case, link(model, case, self.match, random), random)
+
+
+def link(model: ReidAttack, case: Case, match: str, rng: Rng = None) -> IdTable:
+    """A one-to-one ID table from the scores of a re-identification model."""
+    scores = model.scores(case, rng)
+    return assignment_table(scores) if match == "assignment" else greedy_table(scores)
+
+
+def copy_linked(case: Case, table: IdTable, rng: Rng = None) -> Traces:
+    """The traces that follow from a one-to-one table: every user gets her pseudonym's cells."""
+    random = generator(rng)
+    regions = copy_cells(case.released, random)
+    fill_uniformly(regions, case.city.n_regions, random)
+    return Traces(
+        np.ascontiguousarray(regions[table.inverse()]), case.reference.users, case.released.clock
+    )

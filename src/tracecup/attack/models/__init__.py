@@ -1,0 +1,8 @@
+"""Score models of re-identification: how likely each user is behind each pseudonym."""
+
+from tracecup.attack.models.baseline import RandomR
+from tracecup.attack.models.fuzzy import FuzzyR
+from tracecup.attack.models.likelihood import visit_scores
+from tracecup.attack.models.visitprob import HomeProbR, VisitProbR
+
+__all__ = ["FuzzyR", "HomeProbR", "RandomR", "VisitProbR", "visit_scores"]
