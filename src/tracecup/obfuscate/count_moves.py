@@ -5,17 +5,19 @@ The count step of the 2019 winner's defence (`KMeans`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import Grid
-from tracecup.engine import map_blocks
+from tracecup.engine import map_blocks, thread_count
 from tracecup.kernels import kernel
 
 MIN_GAIN = 1e-9
 SLACK = 1e-9
+BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ def improving_moves(
     grid: Grid,
     reach_km: float,
     most: int,
+    progress: Callable[[float, float], None] | None = None,
 ) -> Moves:
     """All moves that bring `counts` (m, X) nearer to the mean of their cluster, best first.
 
@@ -68,7 +71,7 @@ def improving_moves(
     source = np.empty((users, most), dtype=np.int32)
     target = np.empty((users, most), dtype=np.int32)
     price, ratio = np.empty((users, most)), np.empty((users, most))
-    made = np.zeros(users, dtype=np.int64)
+    made = np.full(users, -1, dtype=np.int64)
     prices = np.minimum(1.0, grid.offset_km / reach_km)
 
     def work(low: int, high: int) -> None:
@@ -91,8 +94,10 @@ def improving_moves(
                 price[i],
                 ratio[i],
             )
+        if progress is not None:
+            progress(float(np.count_nonzero(made >= 0)), float(users))
 
-    map_blocks(work, users)
+    map_blocks(work, users, blocks=max(thread_count(), users // BLOCK))
     real = np.arange(most) < made[:, None]
     user = np.repeat(np.arange(users), made)
     found = Moves(user, source[real], target[real], price[real], ratio[real])
@@ -102,16 +107,17 @@ def improving_moves(
 def affordable(prices: NDArray[np.float64], budget: float) -> NDArray[np.int64]:
     """Positions of the moves to make: in order while they fit, the last ones to fill the budget.
 
-    When a move no longer fits, the one before it is taken back and the rest is filled with the
-    two (or one) remaining moves that leave least, then with any that still fit. O(n log n).
+    When a move no longer fits, the last few are taken back until the price of the dearest move
+    is free, and the rest is filled with the two (or one) remaining moves that leave least, then
+    with any that still fit. O(n log n).
 
     >>> affordable(np.array([0.5, 0.25, 0.75, 0.125, 0.5]), 1.0).tolist()
-    [0, 4]
+    [1, 2]
     """
-    fits = int(np.searchsorted(np.cumsum(prices), budget + SLACK, side="right"))
-    if fits == len(prices):
-        return np.arange(fits)
-    kept = max(0, fits - 1)
+    total = np.cumsum(prices)
+    if not len(prices) or total[-1] <= budget + SLACK:
+        return np.arange(len(prices))
+    kept = int(np.searchsorted(total, budget - float(prices.max()), side="right"))
     rest = budget - float(prices[:kept].sum())
     filled = _fill(prices[kept:], rest)
     return np.concatenate([np.arange(kept), np.sort(filled) + kept])

@@ -5,6 +5,7 @@ The winning anonymization of 2019 (paper, Section 5.2); what the paper leaves op
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -83,9 +84,16 @@ class KMeans(Obfuscator):
     knobs: ClassVar[tuple[Knob, ...]] = (Knob("floor", weak=1.0, strong=0.0),)
 
     def obfuscate_with_report(
-        self, original: Traces, city: City, rng: Rng = None
+        self,
+        original: Traces,
+        city: City,
+        rng: Rng = None,
+        progress: Callable[[float, float], None] | None = None,
     ) -> tuple[SetTraces, KMeansReport]:
-        """The obfuscated traces, and what was done to them."""
+        """The obfuscated traces, and what was done to them.
+
+        `progress(done, users)` is called now and then while moves are looked for.
+        """
         self.check()
         check_originals(city, original)
         gen = generator(rng)
@@ -100,7 +108,9 @@ class KMeans(Obfuscator):
         movable = counts - _locked_counts(regions, locked, city.n_regions)
         sums, sizes = cluster_sums(counts, labels, int(labels.max()) + 1)
         means = sums / np.maximum(sizes, 1)[:, None]
-        moves = improving_moves(counts, movable, means, labels, city.grid, REACH_KM, original.times)
+        moves = improving_moves(
+            counts, movable, means, labels, city.grid, REACH_KM, original.times, progress
+        )
         made = moves.take(affordable(moves.price, budget - spent))
         _relabel(made, order, locked, regions)
 

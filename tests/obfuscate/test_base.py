@@ -1,0 +1,156 @@
+"""What every obfuscation keeps: input, users, clock, seeds, names; and how it acts on sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracecup.city import City, Clock
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.obfuscate import MRLH, RR, Cheat, NoObfuscation, PlanarLaplace, parse_obfuscator
+from tracecup.obfuscate.base import _stand_ins
+from tracecup.registry import methods
+from tracecup.traces import SetTraces, Traces
+
+NAMES = [
+    "None",
+    "MRLH(1,2,0.3)",
+    "RR(2)",
+    "PL(2,1)",
+    "Cheat(0.6)",
+    "KMeans(4)",
+    "RareShift(2)",
+    "RR(3)+Cheat(0.5)+MRLH(1,1,0.2)",
+]
+RANDOM = NAMES[1:]
+
+
+class TestRegistry:
+    def test_holds_the_names_of_the_paper(self) -> None:
+        wanted = {"None", "MRLH", "RR", "PL", "Cheat", "KMeans", "RareShift"}
+        assert wanted <= set(methods("obfuscator"))
+
+    @pytest.mark.parametrize("name", sorted(methods("obfuscator")))
+    def test_every_method_explains_itself(self, name: str) -> None:
+        cls = methods("obfuscator")[name]
+        assert cls.summary
+        assert cls.citation
+        assert all(rule.meaning for rule in cls.parameters())
+
+    @pytest.mark.parametrize("name", [*NAMES, "MRLH(1,2,0.3,replay=true)", "KMeans(4,floor=0.8)"])
+    def test_names_survive_a_round_trip(self, name: str) -> None:
+        assert str(parse_obfuscator(name)) == name
+
+    def test_lambda_is_a_keyword_of_names(self) -> None:
+        assert parse_obfuscator("mrlh(1, mu_y=0, LAMBDA=0.25)") == MRLH(1, 0, 0.25)
+
+
+class TestObfuscate:
+    @pytest.mark.parametrize("name", NAMES)
+    def test_keeps_users_and_clock(self, name: str, crowd: Traces, odd_city: City) -> None:
+        out = parse_obfuscator(name).obfuscate(crowd, odd_city, rng=1)
+        assert out.users.tolist() == crowd.users.tolist()
+        assert out.clock == crowd.clock
+        assert out.regions.size == 0 or 0 <= out.regions.min() <= out.regions.max() < 35
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_leaves_the_original_alone(self, name: str, crowd: Traces, odd_city: City) -> None:
+        own = np.array(crowd.regions)
+        original = Traces(own, crowd.users, crowd.clock)
+        before = own.copy()
+        parse_obfuscator(name).obfuscate(original, odd_city, rng=1)
+        assert np.array_equal(own, before)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_same_seed_same_bytes(self, name: str, crowd: Traces, odd_city: City) -> None:
+        method = parse_obfuscator(name)
+        assert method.obfuscate(crowd, odd_city, rng=5) == method.obfuscate(crowd, odd_city, rng=5)
+
+    @pytest.mark.parametrize("name", RANDOM)
+    def test_other_seed_other_bytes(self, name: str, crowd: Traces, odd_city: City) -> None:
+        method = parse_obfuscator(name)
+        assert method.obfuscate(crowd, odd_city, rng=5) != method.obfuscate(crowd, odd_city, rng=6)
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_threads_change_nothing(
+        self, name: str, crowd: Traces, odd_city: City, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        method = parse_obfuscator(name)
+        monkeypatch.setenv("TRACECUP_THREADS", "1")
+        one = method.obfuscate(crowd, odd_city, rng=8)
+        monkeypatch.setenv("TRACECUP_THREADS", "2")
+        assert method.obfuscate(crowd, odd_city, rng=8) == one
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_one_user_three_slots(self, name: str, odd_city: City) -> None:
+        original = Traces.of([[0, 34, 12]], Clock.regular(1, 3))
+        out = parse_obfuscator(name).obfuscate(original, odd_city, rng=1)
+        assert out.shape == (1, 3)
+
+    def test_refuses_gaps(self, odd_city: City) -> None:
+        with pytest.raises(InvalidTraces, match="no gaps"):
+            RR(1.0).obfuscate(Traces.of([[0, -1]]), odd_city)
+
+    def test_refuses_regions_outside_the_city(self, odd_city: City) -> None:
+        with pytest.raises(InvalidTraces, match="35 is not within"):
+            NoObfuscation().obfuscate(Traces.of([[35]]), odd_city)
+
+    @pytest.mark.parametrize(
+        "method", [RR(-1.0), MRLH(0, 0, 1.5), MRLH(-1), PlanarLaplace(0.0, 1.0), Cheat(1.1)]
+    )
+    def test_refuses_parameters_out_of_range(self, method: RR, odd_city: City) -> None:
+        with pytest.raises(InvalidParameter, match=f"{method.name}\\.\\w+ must be"):
+            method.obfuscate(Traces.of([[0]]), odd_city)
+
+
+class TestGuarantee:
+    def test_planar_laplace(self) -> None:
+        assert PlanarLaplace(4.0, 1.0).guarantee(400) == (
+            "4-geo-indistinguishable per km, per event; 400 events compose to 1600"
+        )
+
+    def test_planar_laplace_is_level_by_radius(self) -> None:
+        assert PlanarLaplace(1.0, 2.0).guarantee(10).startswith("0.5-geo-indistinguishable")
+
+    def test_randomized_response(self) -> None:
+        assert RR(0.1).guarantee(400) == (
+            "0.1-differentially private per event; 400 events compose to 40"
+        )
+
+    @pytest.mark.parametrize("name", ["None", "MRLH", "KMeans", "RareShift", "Cheat(0)"])
+    def test_methods_without_proof_promise_nothing(self, name: str) -> None:
+        assert parse_obfuscator(name).guarantee() == ""
+
+    def test_cheat_promises_only_for_those_who_exchange(self) -> None:
+        assert "all users" in Cheat(1.0).guarantee()
+        assert "all users" not in Cheat(0.5).guarantee()
+
+
+class TestObfuscateCells:
+    CELLS: tuple[list[list[int]], ...] = ([[], [3], [1, 2]], [[], [], []], [[4], [], [0]])
+
+    def test_sets_and_deletions_pass_through(self, toy_city: City) -> None:
+        cells = SetTraces.of_cells(self.CELLS)
+        out = RR(0.0).obfuscate_cells(cells, toy_city, rng=1)
+        for i, j in [(0, 0), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1)]:
+            assert out.cell(i, j).tolist() == self.CELLS[i][j]
+
+    def test_single_cells_are_obfuscated(self, toy_city: City) -> None:
+        out = MRLH(1, 0, 0.0).obfuscate_cells(SetTraces.of_cells(self.CELLS), toy_city)
+        singles = [out.cell(i, j).tolist() for i, j in [(0, 1), (2, 0), (2, 2)]]
+        assert singles == [[2, 3], [4], [0, 1]]
+
+    def test_plain_cells_are_as_original_traces(self, crowd: Traces, odd_city: City) -> None:
+        cells = SetTraces.of_traces(crowd)
+        assert RR(2.0).obfuscate_cells(cells, odd_city, 3) == RR(2.0).obfuscate(crowd, odd_city, 3)
+
+    def test_cheat_moves_sets_with_their_trace(self, toy_city: City) -> None:
+        cells = SetTraces.of_cells(self.CELLS)
+        out = Cheat(1.0).obfuscate_cells(cells, toy_city, rng=4)
+        rows = [[out.cell(i, j).tolist() for j in range(3)] for i in range(3)]
+        assert sorted(rows) == sorted(self.CELLS)
+        assert out.users.tolist() == cells.users.tolist()
+
+    def test_result_depends_on_the_cells_alone(self) -> None:
+        stand_ins = _stand_ins(SetTraces.of_cells(self.CELLS)).regions
+        assert stand_ins.tolist() == [[3, 3, 1], [0, 0, 0], [4, 4, 0]]
