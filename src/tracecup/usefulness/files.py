@@ -261,7 +261,9 @@ def _explain(
     line: bytes, number: int, header: list[str], most: dict[str, int], real: str
 ) -> Problem:
     """Look at a bad line again, slowly, and say what is wrong with it."""
-    text = line.removesuffix(b"\r").decode("utf-8", "backslashreplace").replace("\0", "\\0")
+    text = line.removesuffix(b"\r").decode("utf-8", "backslashreplace")
+    # Control characters are shown, not obeyed: csv refuses some of them.
+    text = text.replace("\0", "\\0").replace("\r", "\\r")
     fields = next(csv.reader([text]), [])
     if len(fields) < len(header):
         found = f"{len(fields)} columns in {show(text)}" if text else "an empty line"
