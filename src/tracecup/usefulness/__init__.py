@@ -9,6 +9,7 @@ from tracecup.usefulness.files import (
     CHECK_INS,
     PEOPLE_FLOW,
     Timetable,
+    read_cells,
     read_day_traces,
     read_records,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "poi_accuracy",
     "population",
     "random_directions",
+    "read_cells",
     "read_day_traces",
     "read_records",
     "release_population",

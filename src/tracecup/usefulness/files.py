@@ -127,6 +127,22 @@ def read_day_traces(
     )
 
 
+def read_cells(path: Path, limits: Limits = DEFAULT_LIMITS) -> NDArray[np.float64]:
+    """Grid cells of locations with the columns `poi_index,x_id,y_id`, shape (N, 2).
+
+    Every index from 0 to N - 1 stands exactly once, in any order.
+    """
+    most = {"poi_index": MAX_WHOLE, "x_id": MAX_WHOLE, "y_id": MAX_WHOLE}
+    index, x, y = _read_columns(path, most, "", limits).whole
+    order = np.argsort(index, kind="stable")
+    wrong = np.flatnonzero(index[order] != np.arange(len(index)))
+    if wrong.size:
+        row = int(order[wrong[0]])
+        expected = f"every index from 0 to {len(index) - 1} once"
+        raise InvalidFile(path, [Problem(row + 2, "poi_index", str(index[row]), expected)])
+    return np.column_stack([x, y])[order].astype(np.float64)
+
+
 def _positions(ids: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The different ids in ascending order, and which of them stands in every row."""
     if int(ids.max()) <= 4 * len(ids):
