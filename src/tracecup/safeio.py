@@ -55,10 +55,11 @@ def open_regular(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         handle = os.open(path, flags)
     except (OSError, ValueError) as error:
         raise UnreadableFile(path, _reason(error)) from error
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        raise UnreadableFile(path, f"is {_type_name(mode)}, expected a regular file")
     with os.fdopen(handle, "rb", buffering=0) as file:
-        mode = os.fstat(file.fileno()).st_mode
-        if not stat.S_ISREG(mode):
-            raise UnreadableFile(path, f"is {_type_name(mode)}, expected a regular file")
         yield cast(IO[bytes], file)
 
 
@@ -256,7 +257,8 @@ def _compressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
             yield cast(IO[bytes], file)
     elif name.endswith(".zst"):
-        with zstandard.ZstdCompressor(level=6).stream_writer(raw, closefd=False) as file:
+        packer = zstandard.ZstdCompressor(level=6, write_checksum=True)
+        with packer.stream_writer(raw, closefd=False) as file:
             yield cast(IO[bytes], file)
     else:
         yield raw

@@ -89,7 +89,9 @@ def read_clock(path: Path, limits: Limits = DEFAULT_LIMITS) -> ContestClock:
         day = _whole(path, n, "day", row[2], 1, len(rows))
         hour = _whole(path, n, "hour", row[3], 0, 47)
         minute = _whole(path, n, "min", row[4], 0, 59)
-        if day == 1:
+        if day == 1 and k == len(minutes):
+            if minutes and 60 * hour + minute <= minutes[-1]:
+                _fail(path, n, "hour", f"{hour}:{minute:02d}", "a later time than the row before")
             minutes.append(60 * hour + minute)
         elif k == 0:
             _fail(path, n, "day", show(row[2]), "1 in the first row")

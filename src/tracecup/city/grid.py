@@ -156,7 +156,9 @@ class Grid:
         west = self.longitudes[0] - self.width / 2
         fy = (np.asarray(latitude, float) - south) / self.height
         fx = (np.asarray(longitude, float) - west) / self.width
-        inside = (fx >= 0) & (fx <= self.nx) & (fy >= 0) & (fy <= self.ny)
+        # Points on the outer border are inside; degrees carry rounding in their last digits.
+        hair = 1e-9
+        inside = (fx >= -hair) & (fx <= self.nx + hair) & (fy >= -hair) & (fy <= self.ny + hair)
         iy = np.minimum(np.where(inside, fy, 0).astype(np.int32), self.ny - 1)
         ix = np.minimum(np.where(inside, fx, 0).astype(np.int32), self.nx - 1)
         return np.asarray(np.where(inside, iy * self.nx + ix, -1), dtype=np.int32)

@@ -1,0 +1,50 @@
+# One command each; everything is set up in .venv on first use and re-used afterwards.
+# Needs python3 (3.11 or newer) with venv and pip, and make.
+
+PYTHON ?= python3
+PY := .venv/bin/python
+READY := .venv/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format docs bench lock clean
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
+
+# The stamp is written last, so an interrupted set-up starts over.
+$(READY): requirements/dev.txt pyproject.toml
+	@rm -f $(READY)
+	$(PYTHON) -c 'import sys; sys.exit("tracecup needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --require-hashes -r requirements/dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+run: $(READY) ## the main job on the embedded default
+	$(PY) -m tracecup demo
+
+test: $(READY) ## all tests
+	$(PY) -m pytest -n 2 --dist loadgroup
+
+lint: $(READY) ## style, types, import rule
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
+
+format: $(READY) ## put the code into shape
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+docs: $(READY) ## the documentation site, into site/
+	$(PY) -m mkdocs build --strict --quiet
+
+bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
+	$(PY) benchmarks/run.py $(ROOMS)
+
+lock: $(READY) ## pin all dependencies anew
+	$(PY) -m pip install --quiet --disable-pip-version-check pip-tools
+	$(PY) -m piptools compile --quiet --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --all-extras --output-file requirements/dev.txt pyproject.toml
+
+clean: ## remove what the other targets made
+	rm -rf .venv site out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

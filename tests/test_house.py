@@ -1,0 +1,39 @@
+"""The house itself: rooms import one way, examples run, every module says what it is for."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+from importlinter.cli import lint_imports
+
+import tracecup
+
+SOURCE = Path(tracecup.__file__).parent
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages([str(SOURCE)], "tracecup.")
+    if not module.name.endswith("__main__")
+)
+
+
+class TestRooms:
+    def test_dependencies_point_one_way(self, monkeypatch, capsys):
+        monkeypatch.chdir(SOURCE.parent.parent)
+        assert lint_imports(cache_dir=None) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", MODULES)
+class TestModules:
+    def test_examples_run(self, name):
+        result = doctest.testmod(importlib.import_module(name))
+        assert result.failed == 0
+
+    def test_opens_with_what_it_is_for(self, name):
+        text = Path(importlib.import_module(name).__file__).read_text()
+        said = ast.get_docstring(ast.parse(text)) or ""
+        assert len(said.splitlines()) >= 2
