@@ -165,42 +165,45 @@ def _greedy_moves(
     out_price: NDArray[np.float64],
     out_ratio: NDArray[np.float64],
 ) -> int:
-    """One user's moves; returns how many. Each source remembers its best target.
+    """One user's moves; returns how many.
 
-    Gains only fall, so a source's best target stays best until one of the two is used.
+    Each source remembers its best target. Gains only fall, so what it remembers stays best until
+    one of the two is used, and is then still a bound: a source is looked at again only when that
+    bound is the best of all.
     """
-    best = np.full(len(sources), -1)
-    ratio = np.full(len(sources), np.inf)
+    target_x, target_y = x[targets], y[targets]
+    best = np.zeros(len(sources), dtype=np.int64)
+    ratio = np.zeros(len(sources))
     stale = np.ones(len(sources), dtype=np.bool_)
     made = 0
-    while made < len(out_source):
-        first = -1
-        for a in range(len(sources)):
-            if stale[a]:
-                stale[a] = False
-                ratio[a] = np.inf
-                if movable[a] > 0 and excess[a] > 0:
-                    ax, ay = x[sources[a]], y[sources[a]]
-                    for b in range(len(targets)):
-                        gain = 2 * (excess[a] + deficit[b] - 1)
-                        if deficit[b] > 0 and gain > MIN_GAIN:
-                            each = prices[abs(y[targets[b]] - ay), abs(x[targets[b]] - ax)] / gain
-                            if each < ratio[a]:
-                                ratio[a], best[a] = each, b
-            if ratio[a] < np.inf and (first < 0 or ratio[a] < ratio[first]):
+    while made < len(out_source) and len(sources) > 0:
+        first = 0
+        for a in range(1, len(sources)):
+            if ratio[a] < ratio[first]:
                 first = a
-        if first < 0:
+        if ratio[first] == np.inf:
             break
+        ax, ay = x[sources[first]], y[sources[first]]
+        if stale[first]:
+            stale[first] = False
+            ratio[first] = np.inf
+            if movable[first] > 0 and excess[first] > 0:
+                for b in range(len(targets)):
+                    gain = 2 * (excess[first] + deficit[b] - 1)
+                    if deficit[b] > 0 and gain > MIN_GAIN:
+                        each = prices[abs(target_y[b] - ay), abs(target_x[b] - ax)] / gain
+                        if each < ratio[first]:
+                            ratio[first], best[first] = each, b
+            continue
         used = best[first]
-        source, target = sources[first], targets[used]
-        out_source[made], out_target[made] = source, target
-        out_price[made] = prices[abs(y[target] - y[source]), abs(x[target] - x[source])]
+        out_source[made], out_target[made] = sources[first], targets[used]
+        out_price[made] = prices[abs(target_y[used] - ay), abs(target_x[used] - ax)]
         out_ratio[made] = ratio[first]
         made += 1
         excess[first] -= 1
         movable[first] -= 1
         deficit[used] -= 1
         for a in range(len(sources)):
-            if a == first or (ratio[a] < np.inf and best[a] == used):
+            if a == first or best[a] == used:
                 stale[a] = True
     return made

@@ -37,7 +37,7 @@ def to_utility(
     rule: Rule = "paper",
     tolerance: float = TOLERANCE,
 ) -> tuple[Obfuscator, UtilityScore]:
-    """The strongest `method` whose utility is >= floor, and that utility.
+    """The strongest `method` whose utility is valid for `floor`, and that utility.
 
     `method` is a name (`"MRLH(1,1)"`: values given in it stay, the tuned one is replaced) or a
     class with its `fixed` parameters by name. `parameter` is one of its knobs, the first by
@@ -101,7 +101,7 @@ def _bisect(
     knob: Knob, probe: Probe, floor: float, tolerance: float
 ) -> tuple[Obfuscator, UtilityScore]:
     strongest = probe(knob.strong)
-    if strongest[1].value >= floor:
+    if strongest[1].valid:
         return strongest
     good, bad = knob.weak, knob.strong
     best = _weakest(knob, probe, floor)
@@ -110,7 +110,7 @@ def _bisect(
         if best[1].value - floor <= tolerance or middle in (good, bad):
             break
         found = probe(middle)
-        if found[1].value >= floor:
+        if found[1].valid:
             good, best = middle, found
         else:
             bad = middle
@@ -126,7 +126,7 @@ def _search_whole(knob: Knob, probe: Probe, floor: float) -> tuple[Obfuscator, U
     while good < bad - 1:
         at = min(good + step, span) if bad > span else (good + bad) // 2
         found = probe(int(knob.weak) + toward * at)
-        if found[1].value >= floor:
+        if found[1].valid:
             good, best, step = at, found, step * 2
         else:
             bad = at
@@ -135,7 +135,7 @@ def _search_whole(knob: Knob, probe: Probe, floor: float) -> tuple[Obfuscator, U
 
 def _weakest(knob: Knob, probe: Probe, floor: float) -> tuple[Obfuscator, UtilityScore]:
     method, score = probe(knob.weak)
-    if score.value < floor:
+    if not score.valid:
         raise InvalidParameter(
             f"utility {floor} is out of reach: {method} has {score.value:.6f} at its weakest"
         )
