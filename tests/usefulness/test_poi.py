@@ -158,6 +158,8 @@ class TestPoiAccuracy:
         with pytest.raises(InvalidParameter, match="position"):
             poi_accuracy(city, original, released, shop, position="street")  # type: ignore[arg-type]  # on purpose
         with pytest.raises(InvalidTraces, match="no original location"):
+            poi_accuracy(city, Traces.of([[-1]]), released, shop)
+        with pytest.raises(InvalidTraces, match="no original location"):
             poi_accuracy(city, Traces.of([[47]]), released, Places.of([("food", 35.0, 139.0, 0)]))
 
 

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tracecup.city import City, Clock, Grid
 from tracecup.errors import InvalidTraces
@@ -20,7 +18,6 @@ from tracecup.usefulness import (
     transition_matrices,
 )
 from tracecup.usefulness.events import DayTraces
-from tracecup.usefulness.releases import distinct_cells
 
 CITY = City(Grid.from_metres(4, 3, width_m=300, height_m=300))
 CLOCK = Clock.regular(days=3, slots=4)
@@ -111,18 +108,6 @@ class TestReleaseTransitions:
     def test_everything_deleted_stays(self):
         nothing = SetTraces.of_cells([[[], []]])
         assert np.array_equal(release_transitions(nothing, 3).toarray(), np.eye(3))
-
-
-class TestDistinctCells:
-    @given(st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=1, max_size=40))
-    def test_equal_numbers_mean_equal_cells(self, cells: list[list[int]]):
-        released = SetTraces.of_cells([cells])
-        kind, first = distinct_cells(released.offsets, released.regions)
-        for k, cell in enumerate(cells):
-            assert (kind[k] < 0) == (not cell)
-            if cell:
-                assert cells[first[kind[k]]] == cell
-        assert len({tuple(cell) for cell in cells if cell}) == len(first)
 
 
 class TestReleaseMetrics:

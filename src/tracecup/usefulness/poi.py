@@ -16,6 +16,7 @@ from tracecup.engine import map_blocks
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
+from tracecup.usefulness.cells import distinct_cells
 from tracecup.usefulness.metric import Measurement, Metric
 
 NEAR_KM = 1.0
@@ -31,6 +32,7 @@ POI_ACCURACY = Metric(
 
 Position = Literal["coordinates", "region"]
 Words = NDArray[np.uint64]
+Ints = NDArray[np.int64]
 
 
 def poi_accuracy(
@@ -60,30 +62,65 @@ def poi_accuracy(
     """
     chosen = city.places.in_category(CATEGORY) if places is None else places
     _check(city, original, obfuscated, chosen, near_km, received_km, position)
-    homes, home = np.unique(original.regions, return_inverse=True)
-    shown, cell = np.unique(obfuscated.regions, return_inverse=True)
+    homes, home = _used(original.regions, city.n_regions)
+    shown, member = _used(obfuscated.regions, city.n_regions)
     near, received = _masks(city.grid, chosen, (homes, near_km), (shown, received_km), position)
-    if homes[0] < 0:
-        near[0] = 0
-    sums, counts = np.zeros(original.n_users), np.zeros(original.n_users)
-    home = home.reshape(original.shape)
-
-    def work(low: int, high: int) -> None:
-        _share_received(
-            home[low:high],
-            obfuscated.offsets[low * original.times :],
-            cell,
-            near,
-            received,
-            sums[low:high],
-            counts[low:high],
-        )
-
-    map_blocks(work, original.n_users)
-    counted = counts > 0
+    nearby = np.bitwise_count(near).sum(axis=1, dtype=np.int64)
+    # An unobserved event (-1) takes the appended zero.
+    counted = np.append(nearby, 0)[home] > 0
     if not counted.any():
         raise InvalidTraces(f"no original location has a place within {near_km:g} km")
-    return POI_ACCURACY.measured(sums[counted] / counts[counted], counts[counted])
+    shares = np.zeros(original.shape)
+    found = _received_nearby(home, counted, obfuscated.offsets, member, near, received)
+    shares[counted] = found / nearby[home[counted]]
+    counts = counted.sum(axis=1)
+    users = counts > 0
+    return POI_ACCURACY.measured(shares.sum(axis=1)[users] / counts[users], counts[users])
+
+
+def _used(regions: NDArray[np.int32], n_regions: int) -> tuple[Ints, Ints]:
+    """The regions that occur, in ascending order, and the position of each one (-1 stays)."""
+    present = np.zeros(n_regions + 1, dtype=np.bool_)
+    present[regions] = True
+    present[-1] = False
+    position = np.cumsum(present) - 1
+    position[-1] = -1
+    return np.flatnonzero(present), position[regions]
+
+
+def _received_nearby(
+    home: Ints,
+    counted: NDArray[np.bool_],
+    offsets: Ints,
+    member: Ints,
+    near: Words,
+    received: Words,
+) -> Ints:
+    """Number of places both nearby and received for every counted event.
+
+    Equal pairs of original region and released cell are worked out once.
+    """
+    kind, first = distinct_cells(offsets, member)
+    kind = kind.reshape(home.shape)[counted]
+    pairs, which = np.unique(home[counted] * (len(first) + 1) + kind + 1, return_inverse=True)
+    at, cell = pairs // (len(first) + 1), pairs % (len(first) + 1) - 1
+    found = np.zeros(len(pairs), dtype=np.int64)
+    # A deleted cell (-1) takes the appended empty range.
+    low_of, high_of = np.append(offsets[first], 0)[cell], np.append(offsets[first + 1], 0)[cell]
+
+    def work(low: int, high: int) -> None:
+        _count_received(
+            at[low:high],
+            low_of[low:high],
+            high_of[low:high],
+            member,
+            near,
+            received,
+            found[low:high],
+        )
+
+    map_blocks(work, len(pairs))
+    return found[which]
 
 
 def _check(
@@ -116,8 +153,8 @@ def _check(
 def _masks(
     grid: Grid,
     places: Places,
-    near: tuple[NDArray[np.int32], float],
-    received: tuple[NDArray[np.int32], float],
+    near: tuple[Ints, float],
+    received: tuple[Ints, float],
     position: Position,
 ) -> tuple[Words, Words]:
     """Bit masks over places for the two lists of regions, each with its radius."""
@@ -134,7 +171,6 @@ def _masks(
     masks = []
     for regions, radius in (near, received):
         mask = np.zeros((len(regions), (len(places) + 63) // 64), dtype=np.uint64)
-        # Unobserved events (-1) get the mask of some region here and none in the caller.
         at_north = row_lat[grid.y[regions]] * grid.km_per_latitude
         at_east = column_lon[grid.x[regions]] * grid.km_per_longitude
         _mark_within(north, east, at_north, at_east, radius + TOLERANCE_KM, mask)
@@ -173,36 +209,28 @@ def _bits(word: np.uint64) -> int:
 
 
 @kernel
-def _share_received(
-    home: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    cell: NDArray[np.int64],
+def _count_received(
+    home: Ints,
+    low_of: Ints,
+    high_of: Ints,
+    member: Ints,
     near: Words,
     received: Words,
-    sums: NDArray[np.float64],
-    counts: NDArray[np.float64],
+    found: Ints,
 ) -> None:
-    """sums[i] = sum of the shares of user i, counts[i] = locations that have a nearby place."""
-    times, words = home.shape[1], near.shape[1]
-    nearby = np.zeros(len(near), dtype=np.int64)
-    first, last = np.full(len(near), words), np.zeros(len(near), dtype=np.int64)
-    for r in range(len(near)):
-        for w in range(words):
-            if near[r, w]:
-                nearby[r] += _bits(near[r, w])
-                first[r] = min(first[r], w)
-                last[r] = w + 1
-    for i in range(home.shape[0]):
-        for j in range(times):
-            r = home[i, j]
-            if nearby[r] == 0:
-                continue
-            counts[i] += 1
-            low, high = offsets[i * times + j], offsets[i * times + j + 1]
-            found = 0
-            for w in range(first[r], last[r]):
-                union = np.uint64(0)
-                for k in range(low, high):
-                    union |= received[cell[k], w]
-                found += _bits(union & near[r, w])
-            sums[i] += found / nearby[r]
+    """found[p] = places near home[p] that the members low_of[p]..high_of[p] - 1 receive."""
+    words = near.shape[1]
+    union = np.empty(words, dtype=np.uint64)
+    for p in range(len(home)):
+        nearby = near[home[p]]
+        first, last = 0, words
+        while first < last and nearby[first] == 0:
+            first += 1
+        while last > first and nearby[last - 1] == 0:
+            last -= 1
+        union[first:last] = 0
+        for k in range(low_of[p], high_of[p]):
+            for w in range(first, last):
+                union[w] |= received[member[k], w]
+        for w in range(first, last):
+            found[p] += _bits(union[w] & nearby[w])

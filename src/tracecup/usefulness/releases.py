@@ -13,6 +13,7 @@ from tracecup.city import City
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces, slot_counts, transition_counts
+from tracecup.usefulness.cells import distinct_cells
 from tracecup.usefulness.metric import Measurement
 from tracecup.usefulness.population import TOP, normalised, tp_tv_top50
 from tracecup.usefulness.transitions import stochastic, tm_emd
@@ -83,19 +84,6 @@ def release_transitions(traces: Traces | SetTraces, n_regions: int) -> sparse.cs
     return stochastic(sparse.csr_array(spread.T @ (steps @ spread)))
 
 
-def distinct_cells(
-    offsets: NDArray[np.int64], regions: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the different cells: (number of every cell, -1 for empty; first cell of each).
-
-    >>> kind, first = distinct_cells(np.array([0, 2, 3, 3, 5]), np.array([4, 5, 4, 4, 5]))
-    >>> kind.tolist(), first.tolist()
-    ([0, 1, -1, 0], [0, 1])
-    """
-    table = np.full(1 << int(2 * len(offsets)).bit_length(), -1, dtype=np.int64)
-    return _number_cells(offsets, regions, table)
-
-
 def _check(city: City, original: Traces, released: Traces | SetTraces) -> None:
     if original.regions.size == 0:
         raise InvalidTraces("original traces without any event cannot be compared with")
@@ -117,44 +105,3 @@ def _add_cells(
         low, high = offsets[k], offsets[k + 1]
         for e in range(low, high):
             mass[k % mass.shape[0], regions[e]] += 1.0 / (high - low)
-
-
-@kernel
-def _number_cells(
-    offsets: NDArray[np.int64], regions: NDArray[np.int32], table: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Open addressing over the content of the cells; `table` holds numbers of cells or -1."""
-    cells = len(offsets) - 1
-    mask = np.uint64(len(table) - 1)
-    kind = np.full(cells, -1, dtype=np.int64)
-    first = np.empty(cells, dtype=np.int64)
-    used = 0
-    for k in range(cells):
-        low, size = offsets[k], offsets[k + 1] - offsets[k]
-        if size == 0:
-            continue
-        mix = np.uint64(0x9E3779B97F4A7C15)
-        for e in range(size):
-            mix = (mix ^ np.uint64(regions[low + e])) * np.uint64(0xBF58476D1CE4E5B9)
-            mix ^= mix >> np.uint64(29)
-        place = mix & mask
-        while True:
-            number = table[place]
-            if number < 0:
-                table[place] = used
-                first[used] = k
-                kind[k] = used
-                used += 1
-                break
-            other = offsets[first[number]]
-            if offsets[first[number] + 1] - other == size:
-                same = True
-                for e in range(size):
-                    if regions[other + e] != regions[low + e]:
-                        same = False
-                        break
-                if same:
-                    kind[k] = number
-                    break
-            place = (place + np.uint64(1)) & mask
-    return kind, first[:used].copy()
