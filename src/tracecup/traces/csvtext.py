@@ -109,7 +109,7 @@ def _line_blocks(path: Path, layout: Layout, limits: Limits) -> Iterator[bytes]:
             rest += block
             if len(rest) > limits.max_line:
                 _check_header(path, rest[: limits.max_line], layout, header_seen)
-                raise long_line(path, 2 if header_seen else 1, limits)
+                raise _first_long_line(path, limits)
             continue
         start = 0
         if not header_seen:
@@ -122,8 +122,23 @@ def _line_blocks(path: Path, layout: Layout, limits: Limits) -> Iterator[bytes]:
         rest = block[cut:]
     if not header_seen:
         _check_header(path, rest, layout, False)
-    elif rest:
+    if len(rest) > limits.max_line:
+        raise _first_long_line(path, limits)
+    if header_seen and rest:
         yield rest + PADDING
+
+
+def _first_long_line(path: Path, limits: Limits) -> InvalidFile:
+    """The error for the first line over the limit; lines are counted only here, on the way out."""
+    number, length = 1, 0
+    for block in read_blocks(path, limits):
+        for line in block.splitlines(keepends=True):
+            length += len(line)
+            if length > limits.max_line:
+                return long_line(path, number, limits)
+            if line.endswith(b"\n"):
+                number, length = number + 1, 0
+    return long_line(path, number, limits)
 
 
 def _check_header(path: Path, line: bytes, layout: Layout, seen: bool) -> None:
