@@ -48,8 +48,7 @@ class Case:
         for name, regions in (("reference", reference.regions), ("released", released.regions)):
             if regions.size and int(regions.max()) >= n_regions:
                 raise InvalidTraces(
-                    f"{name} region {int(regions.max())} (0-based) is not within "
-                    f"0..{n_regions - 1}"
+                    f"{name} region {int(regions.max())} (0-based) is not within 0..{n_regions - 1}"
                 )
 
     @property

@@ -37,6 +37,4 @@ def copy_cells(released: SetTraces, rng: Rng = None) -> NDArray[np.int32]:
 def fill_uniformly(regions: NDArray[np.int32], n_regions: int, rng: Rng = None) -> None:
     """Replace deleted cells, in place, by independent uniform regions of the city."""
     deleted = regions == DELETED
-    regions[deleted] = generator(rng).integers(
-        n_regions, size=int(deleted.sum()), dtype=np.int32
-    )
+    regions[deleted] = generator(rng).integers(n_regions, size=int(deleted.sum()), dtype=np.int32)

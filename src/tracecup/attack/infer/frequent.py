@@ -13,9 +13,7 @@ from tracecup.kernels import kernel
 from tracecup.traces import Traces
 
 
-def frequent_regions(
-    traces: Traces, n_regions: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def frequent_regions(traces: Traces, n_regions: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Most frequent region of every user and slot over the days, and how often it occurs.
 
     Both of shape (users, slots). Where a user was never observed at a slot the count is 0 and

@@ -39,10 +39,14 @@ class PriorT(InferenceAttack):
     Since the loss is w(x) beyond two kilometres, minimising it means maximising
     sum_x q(x) w(x) max(0, 1 - d(x,y) / 2 km): each visit adds a small stencil. O(events x
     stencil + users x slots x regions), O(regions) memory per thread.
+
+    The default weights were chosen on the two public sample data sets (2 days): s_T is within
+    0.001 of its minimum for `user` 4..8 and `population` 5..12, about 0.751, against 0.797
+    without smoothing and 0.803 for Replay-T.
     """
 
-    user: float = parameter(1.0, USER, low=0, positional=False)
-    population: float = parameter(0.1, POPULATION, low=0, positional=False)
+    user: float = parameter(5.0, USER, low=0, positional=False)
+    population: float = parameter(5.0, POPULATION, low=0, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order; `rng` is not used."""

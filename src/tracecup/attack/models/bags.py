@@ -164,10 +164,10 @@ def _same_cell(offsets: NDArray[np.int64], regions: NDArray[np.int32], k: int, q
     size = offsets[k + 1] - low
     if offsets[q + 1] - other != size:
         return False
+    different = 0
     for j in range(size):
-        if regions[low + j] != regions[other + j]:
-            return False
-    return True
+        different |= regions[low + j] ^ regions[other + j]
+    return different == 0
 
 
 @kernel
@@ -185,7 +185,7 @@ def _find_set(
     mixed = _hash_cell(regions, offsets[cell], offsets[cell + 1])
     at = mixed & mask
     while slots[at] >= 0:
-        number = slots[at]
+        number = int(slots[at])
         if hashes[at] == mixed and _same_cell(offsets, regions, cell, first[number]):
             return number
         at = (at + np.uint64(1)) & mask

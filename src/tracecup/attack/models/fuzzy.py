@@ -84,7 +84,8 @@ class FuzzyR(ReidAttack):
         [[0.099, 0.121, 0.099], [0.121, 0.2, 0.121], [0.099, 0.121, 0.099]]
         """
         step = np.array([1.0, 0.0, 1.0])
-        return self.eta0 * np.exp(-self.lambda0 * np.hypot(step[:, None], step[None, :]))
+        shares = np.exp(-self.lambda0 * np.hypot(step[:, None], step[None, :]))
+        return np.asarray(self.eta0 * shares, dtype=np.float64)
 
 
 def _inverse_frequency(reference: Traces, n_regions: int, wanted: bool) -> NDArray[np.float64]:

@@ -39,7 +39,8 @@ def visit_scores(
     if bags is None or bags.n_rows * m > max_table_entries:
         return CellwiseScores(reference, released, n_regions)
     table = _likelihood_table(reference, bags, n_regions)
-    return ProductScores(bags, table, np.zeros(m), bags.cells * LOG_FLOOR)
+    constant = bags.cells.astype(np.float64) * LOG_FLOOR
+    return ProductScores(bags, table, np.zeros(m), constant)
 
 
 def _likelihood_table(reference: Traces, bags: Bags, n_regions: int) -> NDArray[np.float64]:
