@@ -5,7 +5,6 @@ The check that every method needs is here, and how a method acts on traces with 
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -75,9 +74,9 @@ class Obfuscator(Method):
         )
         return SetTraces(offsets, regions, cells.users, cells.clock)
 
-    @abstractmethod
     def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
         """The work itself; parameters and traces are checked."""
+        raise NotImplementedError(f"{type(self).__name__} defines no _obfuscate")
 
 
 def single_cells(regions: NDArray[np.int32], original: Traces) -> SetTraces:
