@@ -1,0 +1,420 @@
+"""Traces from PPMTF factors: one Metropolis-Hastings step per instant, rows on demand.
+
+A user's N x N proposal matrix is never built; a row is summed when somebody proposes from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tracecup.kernels import inlined, kernel
+from tracecup.streams import ONE, TWO, child, fill_normals, uniform
+from tracecup.synth.factors import Factors
+from tracecup.synth.lanes import BLOCK, block_weights, dot_rows, in_blocks, multiply_rows, padded
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Layout = tuple[Floats, Floats, Floats, Floats, Floats]  # B, C, D, C in blocks, row bounds
+Support = tuple[bool, Ints, NDArray[np.int32], NDArray[np.bool_]]
+
+FLOOR = 1e-8  # delta: what negative weights of places and moves become
+SURE = 1.0 - 1e-9  # a bound must miss by more than rounding before it decides
+NO_HOME, OWN_HOME, POPULATION_HOME = 0, 1, 2
+HOMES = {"none": NO_HOME, "own": OWN_HOME, "population": POPULATION_HOME}
+FEATURES, WALKS = np.uint64(0), np.uint64(1)  # purposes below the key of an order
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """Factors laid out for the kernels; one for any number of users and threads.
+
+    With `masks`, places and moves that no training user ever showed keep the weight FLOOR
+    (section 6.3). `home` is "none", "own" (drawn from the user's own first slot) or "population"
+    (from that of the training users); its probability grows by `gamma` in the first two and the
+    last two slots.
+    """
+
+    factors: Factors
+    masks: bool = False
+    home: str = "none"
+    gamma: float = 20.0
+
+    def __post_init__(self) -> None:
+        factors = self.factors
+        B, C, D = (widened(X) for X in (factors.B, factors.C, factors.D))
+        support = factors.support
+        bounds = C.sum(axis=0, keepdims=True)
+        if self.masks:
+            # Row i: the sum of c_j over the moves i -> j that were seen.
+            seen = np.ones(len(support.targets))
+            bounds = (
+                sparse.csr_array((seen, support.targets, support.starts), shape=(len(B), len(B)))
+                @ C
+            )
+        object.__setattr__(self, "_layout", (B, C, D, in_blocks(factors.C), bounds))
+        object.__setattr__(self, "_first", np.cumsum(factors.population))
+
+    def walk(
+        self,
+        features: Floats,
+        first_user: int,
+        days: int,
+        instants: int,
+        kept: NDArray[np.bool_],
+        key: tuple[np.uint64, np.uint64],
+        out: NDArray[np.int32],
+    ) -> None:
+        """Days of the users with the given feature vectors (padded), numbers first_user, ...
+
+        `out` has shape (users, days, kept instants).
+        """
+        support = self.factors.support
+        layout: Layout = self.__dict__["_layout"]
+        key0, key1 = child(*key, WALKS)
+        _walk_users(
+            features,
+            first_user,
+            layout,
+            (self.masks, support.starts, support.targets, support.visited),
+            HOMES[self.home],
+            self.gamma,
+            self.__dict__["_first"],
+            days,
+            instants,
+            kept,
+            np.uint64(key0),
+            np.uint64(key1),
+            out,
+        )
+
+
+def widened(X: Floats) -> Floats:
+    """Rows padded with zeros to the length the kernels want."""
+    wide = np.zeros((len(X), padded(X.shape[1])))
+    wide[:, : X.shape[1]] = X
+    return wide
+
+
+def fresh_features(
+    mean: Floats, precision: Floats, first_user: int, n_users: int, key: tuple[np.uint64, np.uint64]
+) -> Floats:
+    """Feature vectors of virtual users first_user, ...: a ~ N(mean, precision^-1), padded rows.
+
+    PPMTF+ (section 5): nobody's trained vector enters.
+    """
+    out = np.zeros((n_users, padded(len(mean))))
+    key0, key1 = child(*key, FEATURES)
+    # With precision = L L^T, the covariance of L^-T noise is precision^-1.
+    root = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(precision)).T)
+    _draw_features(mean, root, first_user, np.uint64(key0), np.uint64(key1), out)
+    return out
+
+
+@kernel
+def _draw_features(
+    mean: Floats, root: Floats, first: int, key0: np.uint64, key1: np.uint64, out: Floats
+) -> None:
+    z = len(mean)
+    noise = np.empty(z)
+    for u in range(out.shape[0]):
+        user0, user1 = child(key0, key1, np.uint64(first + u))
+        fill_normals(user0, user1, noise)
+        for f in range(z):
+            value = mean[f]
+            for g in range(f, z):
+                value += root[f, g] * noise[g]
+            out[u, f] = value
+
+
+@kernel
+def _walk_users(
+    features: Floats,
+    first: int,
+    layout: Layout,
+    support: Support,
+    home_kind: int,
+    gamma: float,
+    population: Floats,
+    days: int,
+    instants: int,
+    kept: NDArray[np.bool_],
+    key0: np.uint64,
+    key1: np.uint64,
+    out: NDArray[np.int32],
+) -> None:
+    """Sections 6.1 to 6.3 by propose and accept.
+
+    pi_t(i) = v[t, i] / sum, v[t, i] = (a * d_t) . b_i with negative values set to FLOOR;
+    q(i, j) = w[i, j] / s_i, w[i, j] = max((a * b_i) . c_j, FLOOR), s_i the row sum. From i in
+    slot t: propose j ~ q(i, .), move if U pi_t(i) q(i, j) < pi_t(j) q(j, i).
+    """
+    B, C, D, blocks, bounds = layout
+    masked, starts, targets, visited = support
+    locations, slots = B.shape[0], D.shape[0]
+    origin, slot_of = np.empty_like(B), np.empty_like(D)
+    opening, bonus = np.empty(locations), np.zeros(slots)
+    # Rows met so far: whose they are, their sums s_i, and what to search in them: with masks the
+    # cumulated weights of the moves seen, otherwise sums over blocks of BLOCK places, whose
+    # members are computed again when needed.
+    filled, total = np.full(locations, -1), np.empty(locations)
+    sums = np.empty((1, len(targets)) if masked else (locations, blocks.shape[0]))
+    members = np.empty(BLOCK)
+    for u in range(features.shape[0]):
+        user0, user1 = child(key0, key1, np.uint64(first + u))
+        chance = uniform(user0, user1, np.uint64(0))
+        home = _begin_user(
+            features,
+            u,
+            layout,
+            support,
+            home_kind,
+            gamma,
+            population,
+            chance,
+            origin,
+            slot_of,
+            opening,
+            bonus,
+        )
+        n = np.uint64(1)
+        for day in range(days):
+            chance = uniform(user0, user1, n)
+            n += ONE
+            x = _search(opening, 0, locations, chance * opening[locations - 1])
+            place = 0
+            t, here = -1, 0.0
+            for instant in range(slots * instants):
+                if instant // instants != t:
+                    t = instant // instants
+                    here = _target(slot_of, t, B, x, masked, visited, home, bonus)
+                if instant > 0:
+                    if filled[x] != u:
+                        total[x] = _fill_row(x, origin, C, blocks, support, sums, members)
+                        filled[x] = u
+                    left = uniform(user0, user1, n) * total[x]
+                    chance = uniform(user0, user1, n + ONE)
+                    n += TWO
+                    if masked:
+                        j, weight, n = _propose_seen(
+                            x, left, origin, C, starts, targets, sums, user0, user1, n
+                        )
+                    else:
+                        j, weight = _propose(x, left, origin, blocks, locations, sums, members)
+                    if j != x:
+                        there = _target(slot_of, t, B, j, masked, visited, home, bonus)
+                        back = _back(origin, j, C, x, masked, starts, targets)
+                        gain, wanted = there * back, chance * here * weight / total[x]
+                        # s_j is at least the sum of its weights before the floor: often enough
+                        # to refuse without summing the row.
+                        least = dot_rows(origin, j, bounds, j if masked else 0)
+                        if filled[j] != u and wanted * least * SURE < gain:
+                            total[j] = _fill_row(j, origin, C, blocks, support, sums, members)
+                            filled[j] = u
+                        if filled[j] == u and wanted * total[j] < gain:
+                            x, here = j, there
+                if kept[instant]:
+                    out[u, day, place] = x
+                    place += 1
+
+
+@kernel
+def _begin_user(
+    features: Floats,
+    u: int,
+    layout: Layout,
+    support: Support,
+    home_kind: int,
+    gamma: float,
+    population: Floats,
+    chance: float,
+    origin: Floats,
+    slot_of: Floats,
+    opening: Floats,
+    bonus: Floats,
+) -> int:
+    """Fill origin = a * b_i, slot_of = a * d_t, opening = cumulated v[0, :] with the home in it,
+    bonus[t] = what the home adds to v[t, home]; returns the home or -1.
+    """
+    B, _, D, _, _ = layout
+    masked, _, _, visited = support
+    locations, slots = B.shape[0], D.shape[0]
+    for i in range(locations):
+        multiply_rows(features, u, B, i, origin, i)
+    for t in range(slots):
+        multiply_rows(features, u, D, t, slot_of, t)
+    running = 0.0
+    for i in range(locations):
+        running += _visit(slot_of, 0, B, i, masked, visited)
+        opening[i] = running
+    if home_kind == NO_HOME:
+        return -1
+    law = opening if home_kind == OWN_HOME else population
+    home = _search(law, 0, locations, chance * law[locations - 1])
+    for t in range(slots):
+        if t < 2 or t >= slots - 2:
+            running = 0.0
+            for i in range(locations):
+                running += _visit(slot_of, t, B, i, masked, visited)
+            bonus[t] = gamma * running
+    for i in range(home, locations):
+        opening[i] += bonus[0]
+    return home
+
+
+@inlined
+def _propose(
+    x: int,
+    left: float,
+    origin: Floats,
+    blocks: Floats,
+    locations: int,
+    sums: Floats,
+    members: Floats,
+) -> tuple[int, float]:
+    """The place at which the cumulated weights of row x pass `left`, and its weight."""
+    k = 0
+    while k < blocks.shape[0] - 1 and left >= sums[x, k]:
+        left -= sums[x, k]
+        k += 1
+    block_weights(origin[x], blocks, k, FLOOR, members)
+    last = min(BLOCK, locations - BLOCK * k) - 1
+    member = 0
+    while member < last and left >= members[member]:
+        left -= members[member]
+        member += 1
+    return BLOCK * k + member, members[member]
+
+
+@inlined
+def _propose_seen(
+    x: int,
+    left: float,
+    origin: Floats,
+    C: Floats,
+    starts: Ints,
+    targets: NDArray[np.int32],
+    sums: Floats,
+    user0: np.uint64,
+    user1: np.uint64,
+    n: np.uint64,
+) -> tuple[int, float, np.uint64]:
+    """The same with masks: a move that was seen, or one of the others, which are all alike."""
+    low, high = starts[x], starts[x + 1]
+    weight = FLOOR
+    if high > low and left < sums[0, high - 1]:
+        j = int(targets[_search(sums[0], low, high, left)])
+        weight = max(dot_rows(origin, x, C, j), FLOOR)
+    else:
+        locations = C.shape[0]
+        j = int(uniform(user0, user1, n) * locations)
+        n += ONE
+        while high - low < locations and _holds(targets, low, high, j):
+            j = int(uniform(user0, user1, n) * locations)
+            n += ONE
+    return j, weight, n
+
+
+@inlined
+def _visit(
+    slot_of: Floats, t: int, B: Floats, i: int, masked: bool, visited: NDArray[np.bool_]
+) -> float:
+    """v[t, i]: negative values become FLOOR, values from 0 to FLOOR stay."""
+    value = FLOOR
+    if not masked or visited[t, i]:
+        value = dot_rows(slot_of, t, B, i)
+        if value < 0.0:
+            value = FLOOR
+    return value
+
+
+@inlined
+def _target(
+    slot_of: Floats,
+    t: int,
+    B: Floats,
+    i: int,
+    masked: bool,
+    visited: NDArray[np.bool_],
+    home: int,
+    bonus: Floats,
+) -> float:
+    """pi_t(i) but for the sum over i."""
+    value = _visit(slot_of, t, B, i, masked, visited)
+    return value + bonus[t] if i == home else value
+
+
+@inlined
+def _back(
+    origin: Floats,
+    j: int,
+    C: Floats,
+    x: int,
+    masked: bool,
+    starts: Ints,
+    targets: NDArray[np.int32],
+) -> float:
+    """w[j, x], the weight of the way back."""
+    weight = FLOOR
+    if not masked or _holds(targets, starts[j], starts[j + 1], x):
+        weight = max(dot_rows(origin, j, C, x), FLOOR)
+    return weight
+
+
+@kernel
+def _fill_row(
+    i: int,
+    origin: Floats,
+    C: Floats,
+    blocks: Floats,
+    support: Support,
+    sums: Floats,
+    members: Floats,
+) -> float:
+    """Sum row i of the proposal weights into `sums`; returns s_i."""
+    masked, starts, targets, _ = support
+    locations = C.shape[0]
+    total = 0.0
+    if masked:
+        for k in range(starts[i], starts[i + 1]):
+            total += max(dot_rows(origin, i, C, targets[k]), FLOOR)
+            sums[0, k] = total
+        return float(total + FLOOR * (locations - (starts[i + 1] - starts[i])))
+    for k in range(blocks.shape[0]):
+        part = block_weights(origin[i], blocks, k, FLOOR, members)
+        if BLOCK * (k + 1) > locations:
+            part = 0.0
+            for member in range(locations - BLOCK * k):
+                part += members[member]
+        sums[i, k] = part
+        total += part
+    return total
+
+
+@inlined
+def _search(cumulated: Floats, low: int, high: int, value: float) -> int:
+    """The first k in low..high-1 with value < cumulated[k]; the last one if rounding ran over."""
+    first, last = low, high - 1
+    while first < last:
+        middle = (first + last) // 2
+        if value < cumulated[middle]:
+            last = middle
+        else:
+            first = middle + 1
+    return first
+
+
+@inlined
+def _holds(values: NDArray[np.int32], low: int, high: int, wanted: int) -> bool:
+    """Whether the ascending values[low:high] hold `wanted`."""
+    first, last = low, high
+    while first < last:
+        middle = (first + last) // 2
+        if values[middle] < wanted:
+            first = middle + 1
+        else:
+            last = middle
+    return first < high and values[first] == wanted
