@@ -130,12 +130,12 @@ class TestAtomicWrite:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     def test_a_full_disk_is_an_error_of_ours(self, tmp_path):
-        if not Path("/dev/full").exists():
-            pytest.skip("skipped: this system has no /dev/full")
-        os.symlink("/dev/full", tmp_path / "full")
-        with pytest.raises(UnreadableFile), atomic_files((tmp_path / "a", 0o600)):
+        with (
+            pytest.raises(UnreadableFile, match="no space left"),
+            atomic_files((tmp_path / "a", 0o600)),
+        ):
             raise OSError(28, "No space left on device")
-        assert os.listdir(tmp_path) == ["full"]
+        assert os.listdir(tmp_path) == []
 
 
 class TestAtomicFiles:

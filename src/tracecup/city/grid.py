@@ -34,8 +34,8 @@ class Grid:
     (wx = 0.34125 km, wy = 0.346875 km), unless other constants are given.
 
     >>> grid = Grid.from_box(32, 32, south=35.65, north=35.75, west=139.68, east=139.80)
-    >>> float(round(grid.distance(0, 33), 5))
-    0.4866
+    >>> round(float(grid.distance(0, 33)), 5)
+    0.48659
     """
 
     latitudes: tuple[float, ...]

@@ -34,7 +34,7 @@ def worked_example() -> WorkedExample:
     The paper infers the trace of user 1 only; s_T and the expected error are hers.
 
     >>> [round(score.value, 6) for score in worked_example().scores]
-    [0.578984, 0.333333, 0.065625, 0.42656]
+    [0.578984, 0.333333, 0.065625, 0.426562]
     """
     city = City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875), hospitals=[1])
     original = Traces.of([[0, 2, 1, 0], [3, 3, 4, 4], [2, 3, 3, 3]])
