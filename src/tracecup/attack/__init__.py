@@ -8,6 +8,7 @@ from tracecup.attack.case import Case
 from tracecup.attack.infer import FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
 from tracecup.attack.match import argmax_table, assignment_table, greedy_table
 from tracecup.attack.models import FuzzyR, HomeProbR, RandomR, VisitProbR
+from tracecup.attack.portfolio import sample_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
 
 __all__ = [
@@ -29,4 +30,6 @@ __all__ = [
     "argmax_table",
     "assignment_table",
     "greedy_table",
+    "sample_attacks",
+    "winner_attacks",
 ]

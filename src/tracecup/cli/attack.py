@@ -1,0 +1,161 @@
+"""`tracecup attack`: a case in, an inferred ID table or inferred traces out.
+
+Neither command sees the truth; `tracecup score` compares with it.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tracecup.cli.common import CityFile, Json, Seed, emit, load_city, table_of
+
+if TYPE_CHECKING:
+    from tracecup.attack import Case
+
+Times = Annotated[Path, typer.Option("--clock", help="Times of the contest: info_time.csv.")]
+Reference = Annotated[
+    Path, typer.Option("--reference", help="Reference traces of the users: reftraces file.")
+]
+Released = Annotated[Path, typer.Option("--released", help="Release to attack: pubtraces file.")]
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    attack = typer.Typer(no_args_is_help=True, help="Attack a release, as a contestant does.")
+    attack.command("reid")(reid)
+    attack.command("trace")(trace)
+    app.add_typer(attack, name="attack")
+
+
+def reid(
+    name: Annotated[str, typer.Argument(help="Attack with parameters, like VisitProb-R.")],
+    city: CityFile,
+    clock: Times,
+    reference: Reference,
+    released: Released,
+    out: Annotated[Path, typer.Option("--out", help="Inferred ID table to write (etable).")],
+    match: Annotated[
+        Literal["argmax", "greedy", "assignment"],
+        typer.Option(
+            "--match",
+            help="argmax: the best user of each pseudonym, users may repeat. greedy: one to one "
+            "by ascending pseudonym. assignment: one to one with the largest sum of scores.",
+        ),
+    ] = "argmax",
+    seed: Seed = None,
+    as_json: Json = False,
+) -> int:
+    """Who is behind each pseudonym? Writes one user per pseudonym.
+
+    Attacks: Random-R, VisitProb-R, HomeProb-R, Fuzzy-R(eta0,lambda0).
+
+    Example: `tracecup attack reid VisitProb-R --city info_region.csv --clock info_time.csv
+    --reference reftraces.csv --released pubtraces.csv --out etable.csv`
+    """
+    from tracecup.attack import ReidAttack, assignment_table, greedy_table
+    from tracecup.errors import InvalidParameter
+    from tracecup.registry import parse
+    from tracecup.traces.files import write_inferred_table
+
+    method = parse("reid", name)
+    if not isinstance(method, ReidAttack):
+        raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
+    case = _load_case(city, clock, reference, released)
+    started = time.perf_counter()
+    if match == "argmax":
+        table = method.identify(case, seed)
+    else:
+        matcher = greedy_table if match == "greedy" else assignment_table
+        table = matcher(method.scores(case, seed))
+    seconds = time.perf_counter() - started
+    write_inferred_table(out, table)
+    named = len(set(table.users.tolist()))
+    payload = {
+        "attack": str(method),
+        "match": match,
+        "seed": seed,
+        "users": case.n_users,
+        "users_named": named,
+        "seconds": seconds,
+        "out": str(out),
+    }
+    rows = [
+        ("attack", f"{method} ({match})"),
+        ("users named", f"{named} of {case.n_users}"),
+        ("took", f"{seconds:.3f} s"),
+        ("written to", str(out)),
+    ]
+    emit(as_json, payload, table_of("Re-identification", rows))
+    return 0
+
+
+def trace(
+    name: Annotated[str, typer.Argument(help="Attack with parameters, like VisitProb-T.")],
+    city: CityFile,
+    clock: Times,
+    reference: Reference,
+    released: Released,
+    out: Annotated[Path, typer.Option("--out", help="Inferred traces to write (etraces).")],
+    seed: Seed = None,
+    as_json: Json = False,
+) -> int:
+    """Where was each user at each event? Writes one region per user and event.
+
+    Attacks: Random-T, VisitProb-T, HomeProb-T, Fuzzy-T(eta0,lambda0,threshold), Replay-T,
+    Prior-T.
+
+    Example: `tracecup attack trace VisitProb-T --city info_region.csv --clock info_time.csv
+    --reference reftraces.csv --released pubtraces.csv --out etraces.csv --seed 1`
+    """
+    from tracecup.attack import InferenceAttack
+    from tracecup.errors import InvalidParameter
+    from tracecup.registry import parse
+    from tracecup.traces.files import write_inferred_traces
+
+    method = parse("inference", name)
+    if not isinstance(method, InferenceAttack):
+        raise InvalidParameter(f"{method.name} is registered as trace inference but is none")
+    case = _load_case(city, clock, reference, released)
+    started = time.perf_counter()
+    inferred = method.infer(case, seed)
+    seconds = time.perf_counter() - started
+    write_inferred_traces(out, inferred)
+    payload = {
+        "attack": str(method),
+        "seed": seed,
+        "users": inferred.n_users,
+        "times": inferred.times,
+        "seconds": seconds,
+        "out": str(out),
+    }
+    rows = [
+        ("attack", str(method)),
+        ("inferred", f"{inferred.n_users} users x {inferred.times} events"),
+        ("took", f"{seconds:.3f} s"),
+        ("written to", str(out)),
+    ]
+    emit(as_json, payload, table_of("Trace inference", rows))
+    return 0
+
+
+def _load_case(city: Path, clock: Path, reference: Path, released: Path) -> Case:
+    """The case of the four files; reference traces may have gaps."""
+    from tracecup.attack import Case
+    from tracecup.city import read_clock
+    from tracecup.traces.files import read_released, read_traces
+
+    where, when = load_city(city), read_clock(clock)
+    target = read_released(released, n_regions=where.n_regions, clock=when.original)
+    known = read_traces(
+        reference,
+        "reference",
+        n_regions=where.n_regions,
+        clock=when.reference,
+        users=target.n_users,
+        gaps=True,
+    )
+    return Case(where, known, target)

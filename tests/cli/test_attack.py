@@ -1,0 +1,136 @@
+"""`tracecup attack` and `tracecup tune` from files to files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracecup.attack import Case, FuzzyT, ReidAttack, VisitProbR, greedy_table
+from tracecup.city import City, ContestClock, Grid, write_city, write_clock
+from tracecup.cli.main import run
+from tracecup.registry import parse
+from tracecup.traces import IdTable, SetTraces, Traces
+from tracecup.traces.files import (
+    read_inferred_table,
+    read_inferred_traces,
+    write_id_table,
+    write_released,
+    write_traces,
+)
+
+CITY = City(Grid.from_metres(5, 7, width_m=341.25, height_m=346.875), hospitals=[3, 20])
+CLOCK = ContestClock.regular(days=2, slots=3)
+RANDOM = np.random.default_rng(4)
+HAUNTS = RANDOM.integers(35, size=(20, 4))
+
+
+def walk(clock_part: str) -> Traces:
+    which = RANDOM.integers(4, size=(20, 6))
+    clock = CLOCK.reference if clock_part == "reference" else CLOCK.original
+    return Traces.of(np.take_along_axis(HAUNTS, which, axis=1), clock)
+
+
+REFERENCE, ORIGINAL = walk("reference"), walk("original")
+ORDER = RANDOM.permutation(20)
+RELEASED = SetTraces.of_traces(ORIGINAL).take_users(ORDER).renamed(np.arange(21, 41))
+CASE = Case(CITY, REFERENCE, RELEASED)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    write_city(tmp_path / "info_region.csv", CITY)
+    write_clock(tmp_path / "info_time.csv", CLOCK)
+    write_traces(tmp_path / "reftraces_x.csv", REFERENCE)
+    write_traces(tmp_path / "orgtraces_x.csv", ORIGINAL)
+    write_released(tmp_path / "pubtraces_x.csv", RELEASED)
+    write_id_table(tmp_path / "ptable_x.csv", IdTable.of(ORDER))
+    return [
+        *("--city", str(tmp_path / "info_region.csv"), "--clock", str(tmp_path / "info_time.csv")),
+        *("--reference", str(tmp_path / "reftraces_x.csv")),
+        *("--released", str(tmp_path / "pubtraces_x.csv"), "--out", str(tmp_path / "out.csv")),
+        "--json",
+    ]
+
+
+class TestReid:
+    @pytest.mark.parametrize("name", ["VisitProb-R", "Fuzzy-R(0.33,0.5)", "Random-R"])
+    def test_writes_what_the_library_finds(
+        self, name: str, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(["attack", "reid", name, *files, "--seed", "3"]) == 0
+        attack = parse("reid", name)
+        assert isinstance(attack, ReidAttack)
+        expected = attack.identify(CASE, rng=3)
+        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+        told = json.loads(capsys.readouterr().out)
+        assert (told["attack"], told["users"], told["seed"]) == (name, 20, 3)
+        assert told["users_named"] == len(set(expected.users.tolist()))
+
+    def test_one_to_one(self, files: list[str], tmp_path: Path) -> None:
+        assert run(["attack", "reid", "VisitProb-R", *files, "--match", "greedy"]) == 0
+        expected = greedy_table(VisitProbR().scores(CASE))
+        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+        assert run(["attack", "reid", "VisitProb-R", *files, "--match", "assignment"]) == 0
+        assert read_inferred_table(tmp_path / "out.csv", users=20).is_permutation
+
+    def test_reference_with_gaps(self, files: list[str], tmp_path: Path) -> None:
+        seen = np.array(REFERENCE.regions)
+        seen[3, 2], seen[19, 5] = -1, -1
+        gaps = Traces.of(seen, CLOCK.reference)
+        write_traces(tmp_path / "reftraces_x.csv", gaps)
+        assert run(["attack", "reid", "VisitProb-R", *files]) == 0
+        expected = VisitProbR().identify(Case(CITY, gaps, RELEASED))
+        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+
+    @pytest.mark.parametrize("name", ["VisitProb-T", "VisitProb-R(cells=2)", "Fuzzy-R(1"])
+    def test_wrong_names_are_wrong_use(self, name: str, files: list[str], tmp_path: Path) -> None:
+        assert run(["attack", "reid", name, *files]) == 2
+        assert not (tmp_path / "out.csv").exists()
+
+    def test_a_missing_file_is_an_input_failure(self, files: list[str], tmp_path: Path) -> None:
+        (tmp_path / "reftraces_x.csv").unlink()
+        assert run(["attack", "reid", "VisitProb-R", *files]) == 3
+
+    def test_people_get_a_table(self, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+        assert run(["attack", "reid", "VisitProb-R", *files[:-1]]) == 0
+        assert "users named" in capsys.readouterr().out
+
+
+class TestTrace:
+    def test_writes_what_the_library_finds(
+        self, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(["attack", "trace", "Fuzzy-T(0.33,1,2)", *files, "--seed", "3"]) == 0
+        written = read_inferred_traces(tmp_path / "out.csv", users=20, clock=CLOCK.original)
+        assert written == FuzzyT(0.33, 1.0, 2).infer(CASE, rng=3)
+        told = json.loads(capsys.readouterr().out)
+        assert (told["attack"], told["users"], told["times"]) == ("Fuzzy-T(0.33,1,2)", 20, 6)
+
+    def test_unknown_attack_is_wrong_use(self, files: list[str]) -> None:
+        assert run(["attack", "trace", "VisitProb-R", *files]) == 2
+
+
+class TestTune:
+    @pytest.mark.usefixtures("files")
+    def test_prints_the_strongest_setting(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(["tune", "HomeProb-R", "--sample", str(tmp_path), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["samples"] == ["x"]
+        assert told["score"] == min(trial["score"] for trial in told["trials"])
+        assert told["trials"][0]["attack"] == told["best"]
+        assert told["score"] <= told["default_score"]
+
+    @pytest.mark.usefixtures("files")
+    def test_people_get_a_table_with_the_default(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(["tune", "HomeProb-R", "--sample", str(tmp_path), "--top", "1"]) == 0
+        assert "HomeProb-R" in capsys.readouterr().out
+
+    def test_an_empty_folder_is_an_input_failure(self, tmp_path: Path) -> None:
+        assert run(["tune", "HomeProb-R", "--sample", str(tmp_path)]) == 3
