@@ -37,7 +37,7 @@ format: $(READY) ## put the code into shape
 	$(PY) -m ruff format .
 
 docs: $(READY) ## the documentation site, into site/
-	$(PY) -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)

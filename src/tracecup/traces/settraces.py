@@ -59,7 +59,7 @@ class SetTraces:
         clock: Clock | None = None,
         users: ArrayLike | None = None,
     ) -> SetTraces:
-        """From nested lists, cells[i][j] = the regions of user i at event j."""
+        """From nested lists: `cells[i][j]` are the regions of user i at event j."""
         rows = [[list(cell) for cell in row] for row in cells]
         times = {len(row) for row in rows}
         if len(times) > 1:
