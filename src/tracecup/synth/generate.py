@@ -280,7 +280,7 @@ def _propose(
     while k < blocks.shape[0] - 1 and left >= sums[x, k]:
         left -= sums[x, k]
         k += 1
-    block_weights(origin[x], blocks, k, FLOOR, members)
+    block_weights(origin, x, blocks, k, FLOOR, members)
     last = min(BLOCK, locations - BLOCK * k) - 1
     member = 0
     while member < last and left >= members[member]:
@@ -384,7 +384,7 @@ def _fill_row(
             sums[0, k] = total
         return float(total + FLOOR * (locations - (starts[i + 1] - starts[i])))
     for k in range(blocks.shape[0]):
-        part = block_weights(origin[i], blocks, k, FLOOR, members)
+        part = block_weights(origin, i, blocks, k, FLOOR, members)
         if BLOCK * (k + 1) > locations:
             part = 0.0
             for member in range(locations - BLOCK * k):

@@ -73,8 +73,8 @@ def user_pass(
             middle, end = _observations(u, elements, zeros, stored, table, row, column, begin)
             ends[2 * (u - first)], ends[2 * (u - first) + 1] = middle, end
             sums[:] = 0.0
-            _add_products(row[begin:middle], column[begin:middle], B, CD, vectors, sums[0])
-            _add_products(row[middle:end], column[middle:end], B, CD, vectors, sums[1])
+            _add_products(row[begin:middle], column[begin:middle], B, CD, vectors, sums, 0)
+            _add_products(row[middle:end], column[middle:end], B, CD, vectors, sums, 1)
             h[:] = 0.0
             for e in range(offsets[u], offsets[u + 1]):
                 r = float(value[e])
@@ -207,8 +207,8 @@ def draw_gaussian(P: Floats, h: Floats, noise: Floats, out: Floats) -> None:
 
 
 @kernel
-def add_scatter(X: Floats, scale: Floats, total: Floats) -> None:
-    """total += sum over rows of scale[r] * x_r x_r^T, lower triangle; one fixed order."""
+def add_scatter(X: Floats, scale: Floats, totals: Floats) -> None:
+    """totals[0] += sum over rows of scale[r] * x_r x_r^T, lower triangle; one fixed order."""
     zp = X.shape[1]
     vectors = np.zeros((BATCH, zp))
     for first in range(0, X.shape[0], BATCH):
@@ -217,7 +217,7 @@ def add_scatter(X: Floats, scale: Floats, total: Floats) -> None:
             root = math.sqrt(scale[first + e])
             for f in range(zp):
                 vectors[e, f] = root * X[first + e, f]
-        add_outer_products(vectors, count, total)
+        add_outer_products(vectors, count, totals, 0)
 
 
 @kernel
@@ -302,14 +302,15 @@ def _add_products(
     left: Floats,
     right: Floats,
     vectors: Floats,
-    total: Floats,
+    totals: Floats,
+    k: int,
 ) -> None:
-    """total += sum of p p^T, p = left[row[e]] * right[column[e]]."""
+    """totals[k] += sum of p p^T, p = left[row[e]] * right[column[e]]."""
     for first in range(0, len(row), BATCH):
         count = min(BATCH, len(row) - first)
         for e in range(count):
             multiply_rows(left, row[first + e], right, column[first + e], vectors, e)
-        add_outer_products(vectors, count, total)
+        add_outer_products(vectors, count, totals, k)
 
 
 @kernel
@@ -367,5 +368,5 @@ def _spread(
                     vectors,
                     e,
                 )
-            add_outer_products(vectors, count, precision[k])
+            add_outer_products(vectors, count, precision, k)
             begin += count

@@ -27,13 +27,7 @@ _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _FIRST_LANE = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
 _UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
 _ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
-
 cgutils: Any = untyped_cgutils
-
-
-def vector_code(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
-    """A function of addresses and numbers whose body is written as vector instructions."""
-    return cast(Callable[..., Any], intrinsic(function))
 
 
 def padded(z: int) -> int:
@@ -47,22 +41,19 @@ def padded(z: int) -> int:
 
 @inlined
 def add_outer_products(
-    vectors: NDArray[np.float64], count: int, total: NDArray[np.float64]
+    vectors: NDArray[np.float64], count: int, totals: NDArray[np.float64], k: int
 ) -> None:
-    """total += sum of v v^T over the first `count` rows v of `vectors`, lower triangle only.
+    """totals[k] += sum of v v^T over the first `count` rows v of `vectors`, lower triangle only.
 
-    `vectors` is (capacity, zp), `total` (zp, zp), both C-contiguous with zp a multiple of
+    `vectors` is (capacity, zp), `totals` (any, zp, zp), both C-contiguous with zp a multiple of
     LANES. Entries above the diagonal within a tile of ROWS x LANES get sums too; nobody reads
     them. Every entry is one chain of fused multiply-adds in the order of the vectors.
     count * zp^2 / 2 multiply-adds, about 85 % of what a processor can do from zp = 16 on.
     """
     zp = vectors.shape[1]
-    source, target = vectors.ctypes.data, total.ctypes.data
     for row in range(0, zp, ROWS):
         for column in range(0, row + ROWS, LANES):
-            _add_tile(
-                target + 8 * (row * zp + column), source + 8 * row, source + 8 * column, zp, count
-            )
+            _add_tile(totals, (k * zp + row) * zp + column, vectors, row, column, zp, count)
 
 
 @inlined
@@ -76,19 +67,14 @@ def multiply_rows(
 ) -> None:
     """out[k] = left[i] * right[j], element by element; all three (any, zp) and C-contiguous."""
     zp = out.shape[1]
-    _multiply(
-        left.ctypes.data + 8 * zp * i,
-        right.ctypes.data + 8 * zp * j,
-        out.ctypes.data + 8 * zp * k,
-        zp,
-    )
+    _multiply(left, zp * i, right, zp * j, out, zp * k, zp)
 
 
 @inlined
 def dot_rows(left: NDArray[np.float64], i: int, right: NDArray[np.float64], j: int) -> float:
     """The inner product of left[i] and right[j]; both (any, zp) and C-contiguous."""
     zp = left.shape[1]
-    return float(_dot(left.ctypes.data + 8 * zp * i, right.ctypes.data + 8 * zp * j, zp))
+    return float(_dot(left, zp * i, right, zp * j, zp))
 
 
 def in_blocks(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,32 +92,40 @@ def in_blocks(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 @inlined
 def block_weights(
     factors: NDArray[np.float64],
+    i: int,
     blocks: NDArray[np.float64],
     k: int,
     floor: float,
     out: NDArray[np.float64],
 ) -> float:
-    """out[l] = max(sum_f factors[f] * blocks[k, f, l], floor) for the BLOCK rows of block k;
+    """out[l] = max(sum_f factors[i, f] * blocks[k, f, l], floor) for the BLOCK rows of block k;
     returns their sum.
     """
     z = blocks.shape[1]
-    block = blocks.ctypes.data + 8 * BLOCK * z * k
-    return float(_weights(factors.ctypes.data, block, z, floor, out.ctypes.data))
+    return float(_weights(factors, factors.shape[1] * i, blocks, BLOCK * z * k, z, floor, out))
+
+
+def vector_code(function: Callable[..., tuple[Any, Any]]) -> Callable[..., Any]:
+    """A function whose body is written as vector instructions."""
+    return cast(Callable[..., Any], intrinsic(function))
 
 
 @vector_code
 def _add_tile(
-    typing: Any, target: Any, rows: Any, columns: Any, stride: Any, count: Any
+    typing: Any, target: Any, at: Any, source: Any, row: Any, column: Any, stride: Any, count: Any
 ) -> tuple[Any, Any]:
-    """The ROWS x LANES tile at address `target` += sum of rows[k] (outer) columns[k]."""
+    """The ROWS x LANES tile from number `at` of `target` on += the sum over k of the products of
+    ROWS numbers from `row` on and LANES numbers from `column` on in row k of `source`.
+    """
+    signature = types.void(target, types.intp, source, *[types.intp] * 4)
 
     def build(context: Any, builder: ir.IRBuilder, _: Any, given: Any) -> Any:
-        target, rows, columns, stride, count = given
+        target_data = _data(context, builder, target, given[0])
+        source_data = _data(context, builder, source, given[2])
+        _, at, _, row, column, stride, count = given
         before = builder.block
-        addresses = [
-            _address(builder, target, builder.mul(stride, _INT(row))) for row in range(ROWS)
-        ]
-        start = [_load(builder, address) for address in addresses]
+        places = [builder.add(at, builder.mul(stride, _INT(r))) for r in range(ROWS)]
+        start = [_load(builder, target_data, place) for place in places]
         loop = builder.append_basic_block("vector")
         after = builder.append_basic_block("after")
         builder.cbranch(builder.icmp_signed(">", count, _INT(0)), loop, after)
@@ -139,104 +133,129 @@ def _add_tile(
         builder.position_at_end(loop)
         k = builder.phi(_INT)
         sums = [builder.phi(_VECTOR) for _ in range(ROWS)]
-        offset = builder.mul(k, stride)
-        column = _load(builder, _address(builder, columns, offset))
-        first = _address(builder, rows, offset)
-        fused = _fused_multiply_add(builder)
+        first = builder.mul(k, stride)
+        numbers = _load(builder, source_data, builder.add(first, column))
+        first = builder.add(first, row)
         added = []
-        for row in range(ROWS):
-            place = builder.inttoptr(builder.add(first, _INT(8 * row)), _DOUBLE.as_pointer())
-            spread = _spread(builder, builder.load(place))
-            added.append(builder.call(fused, [spread, column, sums[row]]))
+        for r in range(ROWS):
+            factor = builder.load(builder.gep(source_data, [builder.add(first, _INT(r))]))
+            added.append(_multiply_add(builder, _spread(builder, factor), numbers, sums[r]))
         following = builder.add(k, _INT(1))
         k.add_incoming(_INT(0), before)
         k.add_incoming(following, loop)
-        for row in range(ROWS):
-            sums[row].add_incoming(start[row], before)
-            sums[row].add_incoming(added[row], loop)
+        for r in range(ROWS):
+            sums[r].add_incoming(start[r], before)
+            sums[r].add_incoming(added[r], loop)
         builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
 
         builder.position_at_end(after)
         results = [builder.phi(_VECTOR) for _ in range(ROWS)]
-        for row in range(ROWS):
-            results[row].add_incoming(start[row], before)
-            results[row].add_incoming(added[row], loop)
-        for row in range(ROWS):
-            _store(builder, addresses[row], results[row])
+        for r in range(ROWS):
+            results[r].add_incoming(start[r], before)
+            results[r].add_incoming(added[r], loop)
+        for r in range(ROWS):
+            _store(builder, target_data, places[r], results[r])
         return context.get_dummy_value()
 
-    signature = types.void(types.intp, types.intp, types.intp, types.intp, types.intp)
     return signature, build
 
 
 @vector_code
-def _multiply(typing: Any, left: Any, right: Any, out: Any, length: Any) -> tuple[Any, Any]:
-    """The `length` numbers (a multiple of LANES) at address `out` = those at left * right."""
+def _multiply(
+    typing: Any, left: Any, i: Any, right: Any, j: Any, out: Any, k: Any, length: Any
+) -> tuple[Any, Any]:
+    """The `length` numbers (a multiple of LANES) from k on in `out` = left from i * right from j."""
+    signature = types.void(left, types.intp, right, types.intp, out, types.intp, types.intp)
 
     def build(context: Any, builder: ir.IRBuilder, _: Any, given: Any) -> Any:
-        left, right, out, length = given
+        x = _data(context, builder, left, given[0])
+        y = _data(context, builder, right, given[2])
+        product = _data(context, builder, out, given[4])
+        i, j, k, length = given[1], given[3], given[5], given[6]
         with cgutils.for_range_slice(builder, _INT(0), length, _INT(LANES)) as (offset, _count):
-            product = builder.fmul(
-                _load(builder, _address(builder, left, offset)),
-                _load(builder, _address(builder, right, offset)),
+            value = builder.fmul(
+                _load(builder, x, builder.add(i, offset)), _load(builder, y, builder.add(j, offset))
             )
-            _store(builder, _address(builder, out, offset), product)
+            _store(builder, product, builder.add(k, offset), value)
         return context.get_dummy_value()
 
-    return types.void(types.intp, types.intp, types.intp, types.intp), build
+    return signature, build
 
 
 @vector_code
-def _dot(typing: Any, left: Any, right: Any, length: Any) -> tuple[Any, Any]:
-    """The inner product of the `length` (a multiple of LANES) numbers at two addresses."""
+def _dot(typing: Any, left: Any, i: Any, right: Any, j: Any, length: Any) -> tuple[Any, Any]:
+    """The inner product of `length` (a multiple of LANES) numbers, left from i, right from j."""
+    signature = types.float64(left, types.intp, right, types.intp, types.intp)
 
     def build(context: Any, builder: ir.IRBuilder, _: Any, given: Any) -> Any:
-        left, right, length = given
+        x = _data(context, builder, left, given[0])
+        y = _data(context, builder, right, given[2])
+        i, j, length = given[1], given[3], given[4]
         total = cgutils.alloca_once_value(builder, _ZERO)
-        fused = _fused_multiply_add(builder)
         with cgutils.for_range_slice(builder, _INT(0), length, _INT(LANES)) as (offset, _count):
-            x = _load(builder, _address(builder, left, offset))
-            y = _load(builder, _address(builder, right, offset))
-            builder.store(builder.call(fused, [x, y, builder.load(total)]), total)
+            value = _multiply_add(
+                builder,
+                _load(builder, x, builder.add(i, offset)),
+                _load(builder, y, builder.add(j, offset)),
+                builder.load(total),
+            )
+            builder.store(value, total)
         return _sum_of_lanes(builder, builder.load(total))
 
-    return types.float64(types.intp, types.intp, types.intp), build
+    return signature, build
 
 
 @vector_code
 def _weights(
-    typing: Any, factors: Any, block: Any, z: Any, floor: Any, out: Any
+    typing: Any, factors: Any, i: Any, blocks: Any, k: Any, z: Any, floor: Any, out: Any
 ) -> tuple[Any, Any]:
-    """`block_weights` on addresses."""
+    """`block_weights` of the z factors from number i on and the block from number k on."""
+    signature = types.float64(
+        factors, types.intp, blocks, types.intp, types.intp, types.float64, out
+    )
 
     def build(context: Any, builder: ir.IRBuilder, _: Any, given: Any) -> Any:
-        factors, block, z, floor, out = given
-        width = BLOCK // LANES
-        totals = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(width)]
-        fused = _fused_multiply_add(builder)
+        x = _data(context, builder, factors, given[0])
+        y = _data(context, builder, blocks, given[2])
+        result = _data(context, builder, out, given[6])
+        i, k, z, floor = given[1], given[3], given[4], given[5]
+        totals = [cgutils.alloca_once_value(builder, _ZERO) for _ in range(BLOCK // LANES)]
         with cgutils.for_range(builder, z) as loop:
-            place = builder.inttoptr(_address(builder, factors, loop.index), _DOUBLE.as_pointer())
-            factor = _spread(builder, builder.load(place))
-            first = _address(builder, block, builder.mul(loop.index, _INT(BLOCK)))
+            factor = _spread(builder, builder.load(builder.gep(x, [builder.add(i, loop.index)])))
+            first = builder.add(k, builder.mul(loop.index, _INT(BLOCK)))
             for part, total in enumerate(totals):
-                here = _load(builder, builder.add(first, _INT(8 * LANES * part)))
-                builder.store(builder.call(fused, [factor, here, builder.load(total)]), total)
+                here = _load(builder, y, builder.add(first, _INT(LANES * part)))
+                builder.store(_multiply_add(builder, factor, here, builder.load(total)), total)
         least = _spread(builder, floor)
         parts = []
         for part, total in enumerate(totals):
             value = builder.load(total)
             above = builder.fcmp_ordered(">", value, least)
             parts.append(builder.select(above, value, least))
-            _store(builder, builder.add(out, _INT(8 * LANES * part)), parts[-1])
+            _store(builder, result, _INT(LANES * part), parts[-1])
         while len(parts) > 1:
-            parts = [builder.fadd(x, y) for x, y in zip(parts[::2], parts[1::2], strict=True)]
+            parts = [builder.fadd(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
         return _sum_of_lanes(builder, parts[0])
 
-    signature = types.float64(types.intp, types.intp, types.intp, types.float64, types.intp)
     return signature, build
 
 
+def _data(context: Any, builder: ir.IRBuilder, array: Any, value: Any) -> ir.Value:
+    """The address of an array's numbers; taken inside, so that the array lives as long."""
+    if array.dtype != types.float64 or array.layout != "C":
+        raise TypeError(f"vector code needs C-contiguous float64 arrays, got {array}")
+    return context.make_array(array)(context, builder, value).data
+
+
+def _multiply_add(builder: ir.IRBuilder, x: ir.Value, y: ir.Value, z: ir.Value) -> ir.Value:
+    """x * y + z, rounded once."""
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    name = f"llvm.fma.v{LANES}f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [x, y, z])
+
+
 def _spread(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """One number in all lanes."""
     lane = builder.insert_element(_UNDEFINED, value, ir.IntType(32)(0))
     return builder.shuffle_vector(lane, _UNDEFINED, _FIRST_LANE)
 
@@ -259,18 +278,11 @@ def _sum_of_lanes(builder: ir.IRBuilder, vector: ir.Value) -> ir.Value:
     return builder.extract_element(vector, ir.IntType(32)(0))
 
 
-def _fused_multiply_add(builder: ir.IRBuilder) -> ir.Function:
-    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-    return cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+def _load(builder: ir.IRBuilder, data: ir.Value, place: ir.Value) -> ir.Value:
+    pointer = builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+    return builder.load(pointer, align=8)
 
 
-def _address(builder: ir.IRBuilder, base: ir.Value, doubles: ir.Value) -> ir.Value:
-    return builder.add(base, builder.mul(doubles, _INT(8)))
-
-
-def _load(builder: ir.IRBuilder, address: ir.Value) -> ir.Value:
-    return builder.load(builder.inttoptr(address, _VECTOR.as_pointer()), align=8)
-
-
-def _store(builder: ir.IRBuilder, address: ir.Value, value: ir.Value) -> None:
-    builder.store(value, builder.inttoptr(address, _VECTOR.as_pointer()), align=8)
+def _store(builder: ir.IRBuilder, data: ir.Value, place: ir.Value, value: ir.Value) -> None:
+    pointer = builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+    builder.store(value, pointer, align=8)

@@ -261,9 +261,9 @@ def draw_hyper(X: Floats, z: int, centred: bool, random: np.random.Generator) ->
 
 def scatter(X: Floats, scale: Floats | None = None) -> Floats:
     """Sum over rows of scale[r] * x_r x_r^T, lower triangle; always in the same order."""
-    total = np.zeros((X.shape[1], X.shape[1]))
-    gibbs.add_scatter(X, np.ones(len(X)) if scale is None else np.ascontiguousarray(scale), total)
-    return total
+    totals: Floats = np.zeros((1, X.shape[1], X.shape[1]))
+    gibbs.add_scatter(X, np.ones(len(X)) if scale is None else np.ascontiguousarray(scale), totals)
+    return totals.reshape(X.shape[1], X.shape[1])
 
 
 def _prior(hyper: Hyper) -> tuple[Floats, Floats]:

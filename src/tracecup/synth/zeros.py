@@ -133,10 +133,10 @@ def _keep_fresh(
 
 
 @inlined
-def _place(position: np.uint64, table: NDArray[np.uint32], shift: np.uint64) -> int:
+def _place(position: np.uint64, table: NDArray[np.uint32], shift: np.uint64) -> np.uint64:
     """Where a position stands in the open-addressing table, or the free entry it would take."""
     entry = np.uint32(position + ONE)
-    place = int((position * GOLDEN) >> shift)
+    place = (position * GOLDEN) >> shift
     while table[place] != 0 and table[place] != entry:
-        place = (place + 1) & (len(table) - 1)
+        place = (place + ONE) & np.uint64(len(table) - 1)
     return place
