@@ -4,18 +4,24 @@ PPMTF and PPMTF+ with homes, SGD, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
+from tracecup.synth.markov import Markov
 from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
+from tracecup.synth.sgd import SGD
 from tracecup.synth.tensors import Tensors, make_tensors
 from tracecup.synth.training import Day, Training
+from tracecup.synth.uniform import Uniform
 
 __all__ = [
     "PPMTF",
+    "SGD",
     "Day",
+    "Markov",
     "Model",
     "PPMTFPlus",
     "PpmtfModel",
     "Synthesizer",
     "Tensors",
     "Training",
+    "Uniform",
     "make_tensors",
 ]

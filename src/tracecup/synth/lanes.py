@@ -164,7 +164,7 @@ def _add_tile(
 def _multiply(
     typing: Any, left: Any, i: Any, right: Any, j: Any, out: Any, k: Any, length: Any
 ) -> tuple[Any, Any]:
-    """The `length` numbers (a multiple of LANES) from k on in `out` = left from i * right from j."""
+    """The `length` (a multiple of LANES) numbers from k on in `out`: left from i * right from j."""
     signature = types.void(left, types.intp, right, types.intp, out, types.intp, types.intp)
 
     def build(context: Any, builder: ir.IRBuilder, _: Any, given: Any) -> Any:

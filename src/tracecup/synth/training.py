@@ -245,6 +245,18 @@ class Training:
         after = np.flatnonzero(self.follows)
         return self.user[after], self.location[after - 1], self.location[after]
 
+    def prefix(self, instants: int) -> NDArray[np.int32]:
+        """The first `instants` instants of the day of every user, shape (users, instants): where
+        her first record of that instant was, -1 without one.
+        """
+        most = self.slots * self.instants_per_slot
+        if instants > most:
+            raise InvalidParameter(f"a day has {most} instants, {instants} cannot be copied")
+        prefix = np.full((self.n_users, instants), -1, dtype=np.int32)
+        early = np.flatnonzero(self.instant < instants)[::-1]  # the first record is written last
+        prefix[self.user[early], self.instant[early]] = self.location[early]
+        return prefix
+
 
 def _column(name: str, values: ArrayLike) -> NDArray[np.int32]:
     array = np.asarray(values)
