@@ -29,7 +29,7 @@ OPTIONS = [
     ("reid", "Fuzzy-R(0.2,0.5,tf=count,idf=log,order=spread-first)"),
     ("inference", "VisitProb-T(cells=0.1,members=10,match=assignment)"),
     ("inference", "Fuzzy-T(0.33,0.5,5)"),
-    ("inference", "Prior-T(user=1,population=2)"),
+    ("inference", "Prior-T(user=1,population=4)"),
 ]
 
 

@@ -56,7 +56,7 @@ class TestTune:
 
     def test_the_first_trial_has_the_methods_own_values(self, samples: list[Sample]) -> None:
         assert tune("HomeProb-R", samples).trials[0].attack == "HomeProb-R"
-        assert tune("Prior-T(user=3)", samples).trials[0].attack == "Prior-T(user=3)"
+        assert tune("Prior-T(user=1)", samples).trials[0].attack == "Prior-T(user=1)"
 
     def test_later_grids_start_from_the_best_so_far(self, samples: list[Sample]) -> None:
         found = tune("Fuzzy-T(0.33,tf=log,idf=none,order=log-first)", samples)

@@ -38,7 +38,7 @@ GRIDS: dict[str, tuple[Grid, ...]] = {
     "VisitProb-T": ({"match": ("greedy", "assignment")},),
     "HomeProb-T": ({"slots": (1, 2, 3, 4, 5), "match": ("greedy", "assignment")},),
     "Fuzzy-T": (_TABLE, {"threshold": (1, 2, 3, 4, 5, 6, 8, 10)}),
-    "Prior-T": ({"user": (0.5, 1, 2, 5, 10, 20), "population": (0, 0.5, 1, 2, 5, 10, 20)},),
+    "Prior-T": ({"user": (0, 1, 2, 3, 4, 6), "population": (0, 0.5, 1, 2, 3, 4)},),
 }
 """What is tried, by method: each grid is searched completely, one after the other."""
 

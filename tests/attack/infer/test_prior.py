@@ -26,8 +26,7 @@ def expected_losses(attack: PriorT, case: Case) -> NDArray[np.float64]:
     for u in range(case.n_users):
         own = reference.regions[u]
         for slot in range(slots):
-            here = own[slot::slots]
-            belief = np.bincount(here[here >= 0], minlength=city.n_regions).astype(float)
+            belief = shares(own[slot::slots])
             belief += attack.user * shares(own)
             belief += attack.population * shares(reference.regions[:, slot::slots].ravel())
             losses[u, slot] = belief @ loss

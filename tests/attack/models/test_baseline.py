@@ -16,6 +16,12 @@ class TestRandomR:
         scores = RandomR().score_matrix(case, rng=3)
         assert np.array_equal(scores.argmax(axis=1), RandomR().identify(case, rng=3).users)
 
+    def test_the_seed_of_a_shuffle_does_not_undo_it(self, make_case: Callable[..., Case]) -> None:
+        # two independent permutations of 50 agree in 10 places with probability below 1e-6
+        case = make_case(1, users=50)
+        shuffle = np.random.default_rng(3).permutation(50)
+        assert (RandomR().identify(case, rng=3).users == shuffle).sum() < 10
+
     def test_every_user_is_equally_likely(self, make_case: Callable[..., Case]) -> None:
         # 3000 tables of 3 users: each user is behind pseudonym 0 with probability 1/3; standard
         # deviation 25.8, 6 sigma = 155: a false alarm below 1e-8.

@@ -14,7 +14,7 @@ from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.models.visitprob import PAPER
 from tracecup.registry import register
-from tracecup.rng import Rng, generator
+from tracecup.rng import Rng, child_seed, generator
 from tracecup.traces import IdTable
 
 
@@ -30,5 +30,10 @@ class RandomR(ReidAttack):
         return scores
 
     def identify(self, case: Case, rng: Rng = None) -> IdTable:
-        """The permutation itself."""
-        return IdTable.of(generator(rng).permutation(case.n_users))
+        """The permutation itself.
+
+        A seed is not used as it is: a release that was shuffled with the same seed would
+        otherwise be undone by luck of the number.
+        """
+        own = child_seed(rng, self.name) if isinstance(rng, int) else rng
+        return IdTable.of(generator(own).permutation(case.n_users))
