@@ -4,6 +4,13 @@ PPMTF and PPMTF+ with homes, SGD, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
+from tracecup.synth.contest_data import (
+    CONTEST_SYNTHESIZER,
+    ContestShape,
+    TeamData,
+    contest_data,
+    team_data,
+)
 from tracecup.synth.markov import Markov
 from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
 from tracecup.synth.sgd import SGD
@@ -12,16 +19,21 @@ from tracecup.synth.training import Day, Training
 from tracecup.synth.uniform import Uniform
 
 __all__ = [
+    "CONTEST_SYNTHESIZER",
     "PPMTF",
     "SGD",
+    "ContestShape",
     "Day",
     "Markov",
     "Model",
     "PPMTFPlus",
     "PpmtfModel",
     "Synthesizer",
+    "TeamData",
     "Tensors",
     "Training",
     "Uniform",
+    "contest_data",
     "make_tensors",
+    "team_data",
 ]

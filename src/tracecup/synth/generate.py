@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Layout = tuple[Floats, Floats, Floats, Floats, Floats]  # B, C, D, C in blocks, row bounds
 Support = tuple[bool, Ints, NDArray[np.int32], NDArray[np.bool_]]
 
-FLOOR = 1e-8  # delta: what negative weights of places and moves become
+FLOOR = 1e-8  # delta of the paper
 SURE = 1.0 - 1e-9  # a bound must miss by more than rounding before it decides
 NO_HOME, OWN_HOME, POPULATION_HOME = 0, 1, 2
 HOMES = {"none": NO_HOME, "own": OWN_HOME, "population": POPULATION_HOME}
@@ -35,13 +35,14 @@ class Generator:
     With `masks`, places and moves that no training user ever showed keep the weight FLOOR
     (section 6.3). `home` is "none", "own" (drawn from the user's own first slot) or "population"
     (from that of the training users); its probability grows by `gamma` in the first two and the
-    last two slots.
+    last two slots. `floor` is what negative weights of places and moves become.
     """
 
     factors: Factors
     masks: bool = False
     home: str = "none"
     gamma: float = 20.0
+    floor: float = FLOOR
 
     def __post_init__(self) -> None:
         factors = self.factors
@@ -82,6 +83,7 @@ class Generator:
             (self.masks, support.starts, support.targets, support.visited),
             HOMES[self.home],
             self.gamma,
+            self.floor,
             self.__dict__["_first"],
             days,
             instants,
@@ -138,6 +140,7 @@ def _walk_users(
     support: Support,
     home_kind: int,
     gamma: float,
+    floor: float,
     population: Floats,
     days: int,
     instants: int,
@@ -148,8 +151,8 @@ def _walk_users(
 ) -> None:
     """Sections 6.1 to 6.3 by propose and accept.
 
-    pi_t(i) = v[t, i] / sum, v[t, i] = (a * d_t) . b_i with negative values set to FLOOR;
-    q(i, j) = w[i, j] / s_i, w[i, j] = max((a * b_i) . c_j, FLOOR), s_i the row sum. From i in
+    pi_t(i) = v[t, i] / sum, v[t, i] = (a * d_t) . b_i with negative values set to floor;
+    q(i, j) = w[i, j] / s_i, w[i, j] = max((a * b_i) . c_j, floor), s_i the row sum. From i in
     slot t: propose j ~ q(i, .), move if U pi_t(i) q(i, j) < pi_t(j) q(j, i).
     """
     B, C, D, blocks, bounds = layout
@@ -173,6 +176,7 @@ def _walk_users(
             support,
             home_kind,
             gamma,
+            floor,
             population,
             chance,
             origin,
@@ -190,29 +194,33 @@ def _walk_users(
             for instant in range(slots * instants):
                 if instant // instants != t:
                     t = instant // instants
-                    here = _target(slot_of, t, B, x, masked, visited, home, bonus)
+                    here = _target(slot_of, t, B, x, masked, visited, floor, home, bonus)
                 if instant > 0:
                     if filled[x] != u:
-                        total[x] = _fill_row(x, origin, C, blocks, support, sums, members)
+                        total[x] = _fill_row(x, origin, C, blocks, support, floor, sums, members)
                         filled[x] = u
                     left = uniform(user0, user1, n) * total[x]
                     chance = uniform(user0, user1, n + ONE)
                     n += TWO
                     if masked:
                         j, weight, n = _propose_seen(
-                            x, left, origin, C, starts, targets, sums, user0, user1, n
+                            x, left, origin, C, starts, targets, floor, sums, user0, user1, n
                         )
                     else:
-                        j, weight = _propose(x, left, origin, blocks, locations, sums, members)
+                        j, weight = _propose(
+                            x, left, origin, blocks, locations, floor, sums, members
+                        )
                     if j != x:
-                        there = _target(slot_of, t, B, j, masked, visited, home, bonus)
-                        back = _back(origin, j, C, x, masked, starts, targets)
+                        there = _target(slot_of, t, B, j, masked, visited, floor, home, bonus)
+                        back = _back(origin, j, C, x, masked, starts, targets, floor)
                         gain, wanted = there * back, chance * here * weight / total[x]
                         # s_j is at least the sum of its weights before the floor: often enough
                         # to refuse without summing the row.
                         least = dot_rows(origin, j, bounds, j if masked else 0)
                         if filled[j] != u and wanted * least * SURE < gain:
-                            total[j] = _fill_row(j, origin, C, blocks, support, sums, members)
+                            total[j] = _fill_row(
+                                j, origin, C, blocks, support, floor, sums, members
+                            )
                             filled[j] = u
                         if filled[j] == u and wanted * total[j] < gain:
                             x, here = j, there
@@ -229,6 +237,7 @@ def _begin_user(
     support: Support,
     home_kind: int,
     gamma: float,
+    floor: float,
     population: Floats,
     chance: float,
     origin: Floats,
@@ -248,7 +257,7 @@ def _begin_user(
         multiply_rows(features, u, D, t, slot_of, t)
     running = 0.0
     for i in range(locations):
-        running += _visit(slot_of, 0, B, i, masked, visited)
+        running += _visit(slot_of, 0, B, i, masked, visited, floor)
         opening[i] = running
     if home_kind == NO_HOME:
         return -1
@@ -258,7 +267,7 @@ def _begin_user(
         if t < 2 or t >= slots - 2:
             running = 0.0
             for i in range(locations):
-                running += _visit(slot_of, t, B, i, masked, visited)
+                running += _visit(slot_of, t, B, i, masked, visited, floor)
             bonus[t] = gamma * running
     for i in range(home, locations):
         opening[i] += bonus[0]
@@ -272,6 +281,7 @@ def _propose(
     origin: Floats,
     blocks: Floats,
     locations: int,
+    floor: float,
     sums: Floats,
     members: Floats,
 ) -> tuple[int, float]:
@@ -280,7 +290,7 @@ def _propose(
     while k < blocks.shape[0] - 1 and left >= sums[x, k]:
         left -= sums[x, k]
         k += 1
-    block_weights(origin, x, blocks, k, FLOOR, members)
+    block_weights(origin, x, blocks, k, floor, members)
     last = min(BLOCK, locations - BLOCK * k) - 1
     member = 0
     while member < last and left >= members[member]:
@@ -297,6 +307,7 @@ def _propose_seen(
     C: Floats,
     starts: Ints,
     targets: NDArray[np.int32],
+    floor: float,
     sums: Floats,
     user0: np.uint64,
     user1: np.uint64,
@@ -304,10 +315,10 @@ def _propose_seen(
 ) -> tuple[int, float, np.uint64]:
     """The same with masks: a move that was seen, or one of the others, which are all alike."""
     low, high = starts[x], starts[x + 1]
-    weight = FLOOR
+    weight = floor
     if high > low and left < sums[0, high - 1]:
         j = int(targets[_search(sums[0], low, high, left)])
-        weight = max(dot_rows(origin, x, C, j), FLOOR)
+        weight = max(dot_rows(origin, x, C, j), floor)
     else:
         locations = C.shape[0]
         j = int(uniform(user0, user1, n) * locations)
@@ -320,14 +331,20 @@ def _propose_seen(
 
 @inlined
 def _visit(
-    slot_of: Floats, t: int, B: Floats, i: int, masked: bool, visited: NDArray[np.bool_]
+    slot_of: Floats,
+    t: int,
+    B: Floats,
+    i: int,
+    masked: bool,
+    visited: NDArray[np.bool_],
+    floor: float,
 ) -> float:
-    """v[t, i]: negative values become FLOOR, values from 0 to FLOOR stay."""
-    value = FLOOR
+    """v[t, i]: negative values become floor, values from 0 to floor stay."""
+    value = floor
     if not masked or visited[t, i]:
         value = dot_rows(slot_of, t, B, i)
         if value < 0.0:
-            value = FLOOR
+            value = floor
     return value
 
 
@@ -339,11 +356,12 @@ def _target(
     i: int,
     masked: bool,
     visited: NDArray[np.bool_],
+    floor: float,
     home: int,
     bonus: Floats,
 ) -> float:
     """pi_t(i) but for the sum over i."""
-    value = _visit(slot_of, t, B, i, masked, visited)
+    value = _visit(slot_of, t, B, i, masked, visited, floor)
     return value + bonus[t] if i == home else value
 
 
@@ -356,11 +374,12 @@ def _back(
     masked: bool,
     starts: Ints,
     targets: NDArray[np.int32],
+    floor: float,
 ) -> float:
     """w[j, x], the weight of the way back."""
-    weight = FLOOR
+    weight = floor
     if not masked or _holds(targets, starts[j], starts[j + 1], x):
-        weight = max(dot_rows(origin, j, C, x), FLOOR)
+        weight = max(dot_rows(origin, j, C, x), floor)
     return weight
 
 
@@ -371,6 +390,7 @@ def _fill_row(
     C: Floats,
     blocks: Floats,
     support: Support,
+    floor: float,
     sums: Floats,
     members: Floats,
 ) -> float:
@@ -380,11 +400,11 @@ def _fill_row(
     total = 0.0
     if masked:
         for k in range(starts[i], starts[i + 1]):
-            total += max(dot_rows(origin, i, C, targets[k]), FLOOR)
+            total += max(dot_rows(origin, i, C, targets[k]), floor)
             sums[0, k] = total
-        return float(total + FLOOR * (locations - (starts[i + 1] - starts[i])))
+        return float(total + floor * (locations - (starts[i + 1] - starts[i])))
     for k in range(blocks.shape[0]):
-        part = block_weights(origin, i, blocks, k, FLOOR, members)
+        part = block_weights(origin, i, blocks, k, floor, members)
         if BLOCK * (k + 1) > locations:
             part = 0.0
             for member in range(locations - BLOCK * k):
