@@ -1,0 +1,193 @@
+"""Every defence against every attack on one team's traces: what each costs and what it buys.
+
+The bench for a new defence or attack; the strongest attack of each kind counts, as in a contest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+
+from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.city import City
+from tracecup.contest import pseudonymize
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
+from tracecup.registry import parse
+from tracecup.rng import child_seed
+from tracecup.score import (
+    FLOOR,
+    Score,
+    UtilityScore,
+    expected_error_score,
+    inference_score,
+    reid_score,
+    utility_score,
+)
+from tracecup.traces import Traces
+
+DEFENCES = (
+    "None",
+    "MRLH(0,0,0)",
+    "MRLH(1,1,0)",
+    "RR(8)",
+    "PL(4,1)",
+    "Cheat(0.3)",
+    "RareShift(3)",
+    "KMeans(100)",
+)
+REID_ATTACKS = ("Random-R", "VisitProb-R", "HomeProb-R", "Fuzzy-R(0.33,1)")
+TRACE_ATTACKS = (
+    "Random-T",
+    "VisitProb-T",
+    "HomeProb-T",
+    "Fuzzy-T(0.33,1,0)",
+    "Replay-T",
+    "Prior-T",
+)
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """One attack on one release; `expected_error` (km) for trace inference only."""
+
+    attack: str
+    score: Score
+    expected_error: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Defended:
+    """One defence: its utility, and every attack on its release."""
+
+    defence: str
+    utility: UtilityScore
+    seconds: float
+    reid: tuple[Attacked, ...]
+    trace: tuple[Attacked, ...]
+
+    @property
+    def weakest_reid(self) -> Attacked:
+        """The strongest re-identification attack, whose score counts."""
+        return min(self.reid, key=lambda attacked: attacked.score.value)
+
+    @property
+    def weakest_trace(self) -> Attacked:
+        """The strongest trace-inference attack, whose score counts."""
+        return min(self.trace, key=lambda attacked: attacked.score.value)
+
+
+def compare(
+    city: City,
+    reference: Traces,
+    original: Traces,
+    *,
+    defences: Sequence[str] = DEFENCES,
+    reid_attacks: Sequence[str] = REID_ATTACKS,
+    trace_attacks: Sequence[str] = TRACE_ATTACKS,
+    floor: float | None = FLOOR,
+    seed: int = 1,
+    progress: Callable[[float, float], None] | None = None,
+) -> list[Defended]:
+    """Run each defence, tuned to the utility `floor`, against each attack.
+
+    A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
+    that keeps `floor`; with `floor=None` all are taken as written. All draws derive from `seed`.
+    """
+    if reference.n_users != original.n_users:
+        raise InvalidTraces(
+            f"{reference.n_users} users have reference traces, {original.n_users} original ones"
+        )
+    if not defences or not reid_attacks or not trace_attacks:
+        raise InvalidParameter("compare needs a defence and an attack of each kind")
+    methods = [parse_obfuscator(name) for name in defences]
+    reid = [cast(ReidAttack, parse("reid", name)) for name in reid_attacks]
+    trace = [cast(InferenceAttack, parse("inference", name)) for name in trace_attacks]
+    total, done, results = len(methods) * (1 + len(reid) + len(trace)), 0, []
+
+    def advance() -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, total)
+
+    for method, name in zip(methods, defences, strict=True):
+        draw = child_seed(seed, "defence", name)
+        tuned = _tuned(method, name, city, original, floor, draw)
+        started = time.perf_counter()
+        cells = tuned.obfuscate(original, city, draw)
+        seconds = time.perf_counter() - started
+        utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
+        released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
+        case = Case(city, reference, released)
+        advance()
+        reid_results, trace_results = [], []
+        for identifier in reid:
+            started = time.perf_counter()
+            guess = identifier.identify(case, child_seed(seed, "attack", name, str(identifier)))
+            took = time.perf_counter() - started
+            reid_results.append(Attacked(str(identifier), reid_score(table, guess), None, took))
+            advance()
+        for attack in trace:
+            started = time.perf_counter()
+            inferred = attack.infer(case, child_seed(seed, "attack", name, str(attack)))
+            took = time.perf_counter() - started
+            score = inference_score(city, original, inferred)
+            error = expected_error_score(city, original, inferred).value
+            trace_results.append(Attacked(str(attack), score, error, took))
+            advance()
+        results.append(
+            Defended(str(tuned), utility, seconds, tuple(reid_results), tuple(trace_results))
+        )
+    return results
+
+
+def as_markdown(results: Sequence[Defended]) -> str:
+    """Two tables for people, s_R and s_T; the attack that counts is bold."""
+    lines: list[str] = []
+    for title, kind in (("s_R", "reid"), ("s_T", "trace")):
+        rows = [(d, d.reid if kind == "reid" else d.trace) for d in results]
+        names = [attacked.attack for attacked in rows[0][1]]
+        lines += [f"| defence | s_U | {' | '.join(names)} |", "| --- " * (len(names) + 2) + "|"]
+        for defended, attacks in rows:
+            lowest = min(attacked.score.value for attacked in attacks)
+            cells = [
+                f"**{a.score.value:.3f}**" if a.score.value == lowest else f"{a.score.value:.3f}"
+                for a in attacks
+            ]
+            utility = f"{defended.utility.value:.3f}"
+            lines.append(f"| `{short(defended.defence)}` | {utility} | {' | '.join(cells)} |")
+        seconds = [sum(a[k].seconds for _, a in rows) / len(rows) for k in range(len(names))]
+        times = " | ".join(f"{s:.2f} s" for s in seconds)
+        lines += [f"| *mean time ({title})* | | {times} |", ""]
+    return "\n".join(lines)
+
+
+def short(name: str) -> str:
+    """A tuned name with its parameters cut to four digits, for tables.
+
+    >>> short("PL(3.238123456,1)")
+    'PL(3.238,1)'
+    """
+    head, bracket, inside = name.partition("(")
+    if not bracket:
+        return name
+    parts = []
+    for part in inside.removesuffix(")").split(","):
+        key, equals, value = part.rpartition("=")
+        with suppress(ValueError):
+            value = f"{float(value):.4g}"
+        parts.append(f"{key}{equals}{value}")
+    return f"{head}({','.join(parts)})"
+
+
+def _tuned(
+    method: Obfuscator, name: str, city: City, original: Traces, floor: float | None, seed: int
+) -> Obfuscator:
+    if floor is None or not method.knobs:
+        return method
+    return to_utility(name, city, original, floor, seed)[0]

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tracecup import City, Clock, Grid, Traces
+from tracecup.city import ContestClock, write_city, write_clock
+from tracecup.cli.main import run
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.study.comparison import as_markdown, compare, short
+from tracecup.traces import files
+
+CITY = City(Grid.from_metres(6, 6, width_m=500, height_m=500), hospitals=[7, 20])
+CLOCK = ContestClock.regular(3, slots=4)
+
+
+def people(clock: Clock, seed: int) -> Traces:
+    """Twelve people who mostly stay where they live, each in a corner of their own."""
+    rng = np.random.default_rng(seed)
+    homes = np.arange(12)[:, None] * 3
+    away = rng.integers(0, 36, (12, clock.times))
+    return Traces.of(np.where(rng.random((12, clock.times)) < 0.95, homes, away), clock)
+
+
+REFERENCE, ORIGINAL = people(CLOCK.reference, 1), people(CLOCK.original, 2)
+
+
+class TestCompare:
+    def test_every_defence_meets_every_attack_at_the_floor(self):
+        results = compare(CITY, REFERENCE, ORIGINAL, floor=0.6)
+        assert all(row.utility.value >= 0.6 - 1e-9 for row in results)
+        assert {len(row.reid) for row in results} == {4}
+        assert {len(row.trace) for row in results} == {6}
+
+    def test_people_who_stay_home_are_found_without_obfuscation(self):
+        row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"])[0]
+        assert row.weakest_reid.score.value == 0.0
+        assert row.weakest_trace.score.value == 0.0
+
+    def test_prior_only_does_not_look_at_the_release(self):
+        rows = compare(
+            CITY,
+            REFERENCE,
+            ORIGINAL,
+            defences=["None", "RR(1)"],
+            trace_attacks=["Prior-T"],
+            floor=None,
+        )
+        assert rows[0].trace[0].score.value == rows[1].trace[0].score.value
+
+    def test_same_seed_same_scores(self):
+        def scores() -> list[float]:
+            rows = compare(CITY, REFERENCE, ORIGINAL, defences=["RR(3)"], seed=4)
+            return [a.score.value for row in rows for a in (*row.reid, *row.trace)]
+
+        assert scores() == scores()
+
+    def test_bad_input(self):
+        with pytest.raises(InvalidTraces, match="11 users"):
+            compare(CITY, REFERENCE.take_users(slice(1, None)), ORIGINAL)
+        with pytest.raises(InvalidParameter, match="of each kind"):
+            compare(CITY, REFERENCE, ORIGINAL, reid_attacks=[])
+
+
+class TestAsMarkdown:
+    def test_the_attack_that_counts_is_bold(self):
+        text = as_markdown(compare(CITY, REFERENCE, ORIGINAL, defences=["None"]))
+        assert "**0.000**" in text
+        assert "| `None` | 1.000 |" in text
+
+
+class TestShort:
+    def test_words_and_keys_stay(self):
+        assert short("KMeans(100,floor=0.70000001,hospital=false)") == (
+            "KMeans(100,floor=0.7,hospital=false)"
+        )
+
+
+class TestCommand:
+    def test_compare(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        write_city("city.csv", CITY)
+        write_clock("clock.csv", CLOCK)
+        files.write_traces("ref.csv", REFERENCE)
+        files.write_traces("org.csv", ORIGINAL)
+        words = "compare --city city.csv --clock clock.csv --reference ref.csv --original org.csv"
+        code = run([*words.split(), "--defence", "PL(4,1)", "--markdown", "t.md", "--json"])
+        said = json.loads(capsys.readouterr().out)
+        assert code == 0
+        assert said["defences"][0]["utility"] >= 0.7 - 1e-9
+        assert "PL(" in (tmp_path / "t.md").read_text()
+        assert run([*words.split(), "--defence", "PLL(4,1)"]) == 2
+        assert "did you mean PL" in capsys.readouterr().err
