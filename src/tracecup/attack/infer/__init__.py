@@ -1,4 +1,7 @@
-"""Trace inference: where every user was, from a case."""
+"""Trace inference: where every user was, from a case.
+
+By linking and copying, by habits, or by both.
+"""
 
 from tracecup.attack.infer.baseline import RandomT, ReplayT
 from tracecup.attack.infer.fuzzy import FuzzyT

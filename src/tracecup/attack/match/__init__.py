@@ -1,4 +1,7 @@
-"""Matchers: from a score matrix to an ID table."""
+"""Matchers: from a score matrix to an ID table.
+
+With repetitions, or one to one: greedily or optimally.
+"""
 
 from tracecup.attack.match.argmax import argmax_table
 from tracecup.attack.match.assignment import assignment_table

@@ -1,4 +1,7 @@
-"""Score models of re-identification: how likely each user is behind each pseudonym."""
+"""Score models of re-identification: how likely each user is behind each pseudonym.
+
+All are sums over bags of distinct cells, or fall back to going cell by cell.
+"""
 
 from tracecup.attack.models.baseline import RandomR
 from tracecup.attack.models.fuzzy import FuzzyR
