@@ -9,9 +9,13 @@ import dataclasses
 import difflib
 import math
 import re
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import metadata
+from inspect import isclass
+from numbers import Integral, Real
+from types import ModuleType
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from tracecup.errors import InvalidParameter, UnknownMethod
@@ -25,8 +29,15 @@ ENTRY_POINTS: dict[str, str] = {
     "synthesizer": "tracecup.synthesizers",
 }
 MAX_NAME_LENGTH = 500
+MAX_SHOWN = 60
+MAX_WHOLE = 2**53 - 1
+"""Largest whole number of a parameter: up to here texts, floats and whole numbers agree."""
 
 Value = float | int | str | bool
+
+
+class BrokenPlugin(UserWarning):
+    """An entry point that cannot be used; it is skipped and all other methods stay."""
 
 
 @dataclass(frozen=True)
@@ -54,28 +65,65 @@ class Parameter:
             return "true or false"
         if self.words:
             return "one of " + ", ".join(self.words)
-        whole = "a whole number" if isinstance(self.default, int) else "a number"
-        lower = "" if self.low == -math.inf else f" {'>' if self.low_open else '>='} {self.low:g}"
-        upper = "" if self.high == math.inf else f" <= {self.high:g}"
-        return whole + " and".join(part for part in (lower, upper) if part)
+        bounds = []
+        if self.low != -math.inf:
+            bounds.append(f"{'>' if self.low_open else '>='} {spell(self.low)}")
+        if self.high != math.inf:
+            bounds.append(f"<= {spell(self.high)}")
+        sort = "a whole number" if isinstance(self.default, int) else "a number"
+        return f"{sort} {' and '.join(bounds)}".rstrip()
 
     def convert(self, value: Value, owner: str) -> Value:
-        """The value in the parameter's type, or an `InvalidParameter` that names the rule."""
+        """What people wrote, in the parameter's type, or an `InvalidParameter` with the rule.
+
+        Words and true/false in any case, 3.0 for a whole number.
+        """
         good: Value | None = None
         if isinstance(self.default, bool):
             good = {"true": True, "false": False}.get(str(value).lower())
         elif self.words:
             good = {w.lower(): w for w in self.words}.get(str(value).lower())
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
-            above = value > self.low if self.low_open else value >= self.low
-            if math.isfinite(value) and above and value <= self.high:
-                if not isinstance(self.default, int):
-                    good = float(value)
-                elif float(value).is_integer():
-                    good = int(value)
+        else:
+            number = self._within(value)
+            if number is not None and not isinstance(self.default, int):
+                good = number
+            elif number is not None and number.is_integer():
+                good = int(number)
         if good is None:
-            raise InvalidParameter(f"{owner}.{self.name} must be {self.allowed}, got {value!r}")
+            raise self._refusal(value, owner)
         return good
+
+    def check(self, value: Value, owner: str) -> None:
+        """Raise `InvalidParameter` unless a method may compute with `value` as it is."""
+        if isinstance(self.default, bool):
+            good = isinstance(value, bool)
+        elif self.words:
+            good = isinstance(value, str) and value in self.words
+        else:
+            typed = not isinstance(self.default, int) or _is_a(value, Integral)
+            good = typed and self._within(value) is not None
+        if not good:
+            raise self._refusal(value, owner)
+
+    def _within(self, value: object) -> float | None:
+        """The value as a float if it is a number of the declared range."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return None
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        above = number > self.low if self.low_open else number >= self.low
+        small = abs(number) <= MAX_WHOLE if isinstance(self.default, int) else True
+        good = math.isfinite(number) and above and number <= self.high and small
+        return number if good else None
+
+    def _refusal(self, value: Value, owner: str) -> InvalidParameter:
+        got, allowed = repr(value), self.allowed
+        if isinstance(value, int | float) and isinstance(self.default, int) and value > MAX_WHOLE:
+            allowed += f"; whole numbers end at {MAX_WHOLE}"
+        shown = got if len(got) <= MAX_SHOWN else got[:MAX_SHOWN] + "..."
+        return InvalidParameter(f"{owner}.{self.name} must be {allowed}, got {shown}")
 
 
 def parameter(
@@ -94,7 +142,10 @@ def parameter(
     `words` a choice. Positional parameters are always printed, the others only when they differ
     from their default (as `key=value`).
     """
-    rule = Parameter("", default, meaning, low, high, low_open, words, positional)
+    if isinstance(default, str) and not words:
+        raise InvalidParameter(f"parameter({default!r}) is a word: declare all words=(...)")
+    rule = Parameter("default", default, meaning, low, high, low_open, words, positional)
+    rule.check(default, "parameter")
     return dataclasses.field(default=default, metadata={"rule": rule})
 
 
@@ -122,7 +173,7 @@ class Method:
     def check(self) -> None:
         """Raise `InvalidParameter` if a parameter is outside its declared range."""
         for rule in self.parameters():
-            rule.convert(getattr(self, rule.attribute), self.name or type(self).__name__)
+            rule.check(getattr(self, rule.attribute), self.name or type(self).__name__)
 
     def guarantee(self, events: int = 400) -> str:
         """What the method promises by proof for a trace of `events` events; "" for nothing."""
@@ -145,30 +196,48 @@ def spell(value: Value) -> str:
     >>> spell(1.0), spell(0.33), spell(True)
     ('1', '0.33', 'true')
     """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value)
+    if isinstance(value, bool | str):
+        return str(value).lower() if isinstance(value, bool) else value
+    if _is_a(value, Integral):
+        return repr(int(value))
+    number = float(value)
+    short = number.is_integer() and abs(number) < 1e15
+    return repr(int(number)) if short else repr(number)
 
 
-M = TypeVar("M", bound=type[Method])
+def _is_a(value: object, sort: type) -> bool:
+    """isinstance for the abstract number types, which NumPy's numbers share with Python's."""
+    return isinstance(value, sort)
+
+
+C = TypeVar("C", bound=type[Method])
+M = TypeVar("M", bound=Method)
 
 _methods: dict[str, dict[str, type[Method]]] = {kind: {} for kind in KINDS}
 _loaded: set[str] = set()
 
+# A plus only at the end (PPMTF+): between names it joins the stages of a chain.
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*\+*", re.ASCII)
+_NAME = re.compile(rf"\s*({_WORD.pattern})\s*(?:\((.*)\))?\s*", re.DOTALL | re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+|\d+\.\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
-def register(kind: Kind, name: str, summary: str, citation: str = "") -> Callable[[M], M]:
-    """Class decorator: make a `Method` known under `name` (matched without regard to case)."""
 
-    def add(cls: M) -> M:
-        cls.name, cls.kind, cls.summary, cls.citation = name, kind, summary, citation
+def register(kind: Kind, name: str, summary: str, citation: str = "") -> Callable[[C], C]:
+    """Class decorator: make a `Method` known under `name` (matched without regard to case).
+
+    Stands above `@dataclass(frozen=True)`. A name begins with a letter and goes on with letters,
+    digits, `-` and `_`; a plus may stand at its end.
+    """
+
+    def add(cls: C) -> C:
+        _check_declaration(cls, kind, name)
         known = _methods[kind].get(name.lower())
         if known is not None and (known.__module__, known.__qualname__) != (
             cls.__module__,
             cls.__qualname__,
         ):
             raise InvalidParameter(f"{kind} {name!r} is already taken by {known.__module__}")
+        cls.name, cls.kind, cls.summary, cls.citation = name, kind, summary, citation
         _methods[kind][name.lower()] = cls
         return cls
 
@@ -176,8 +245,11 @@ def register(kind: Kind, name: str, summary: str, citation: str = "") -> Callabl
 
 
 def methods(kind: Kind) -> dict[str, type[Method]]:
-    """All known methods of a kind, name -> class, including those of entry points."""
-    _load_entry_points(kind)
+    """All known methods of a kind, name -> class, including those of entry points.
+
+    An entry point that fails to load is a `BrokenPlugin` warning and is left out.
+    """
+    _load_entry_points(ENTRY_POINTS[kind])
     return {cls.name: cls for cls in _methods[kind].values()}
 
 
@@ -186,42 +258,44 @@ def parse(kind: Kind, text: str) -> Method:
 
     Raises `UnknownMethod` with the nearest name, or `InvalidParameter` with the allowed range.
     """
-    name, words, keywords = split_name(text)
-    known = methods(kind)
-    by_lower = {k.lower(): cls for k, cls in known.items()}
-    if name.lower() not in by_lower:
-        near = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.4)
-        hint = f"; did you mean {by_lower[near[0]].name}?" if near else ""
-        raise UnknownMethod(
-            f"no {kind} is called {name!r}{hint} (known: {', '.join(sorted(known))})"
-        )
-    cls = by_lower[name.lower()]
-    rules = cls.parameters()
+    name, known = split_name(text)[0], methods(kind)
+    for spelling, cls in known.items():
+        if spelling.lower() == name.lower():
+            return build(cls, text)
+    raise UnknownMethod(
+        f"no {kind} is called {name[:MAX_SHOWN]!r}{nearest(name, known)} "
+        f"(known: {', '.join(sorted(known))})"
+    )
+
+
+def build(cls: type[M], text: str) -> M:
+    """A `cls` with the parameters that stand in `text`, whatever name stands before them."""
+    _, words, keywords = split_name(text)
+    rules, owner = cls.parameters(), cls.name or cls.__name__
     positional = [r for r in rules if r.positional]
     if len(words) > len(positional):
         signature = ",".join(r.name for r in positional)
         raise InvalidParameter(
-            f"{cls.name}({signature}) takes at most {len(positional)} values, got {len(words)}"
+            f"{owner}({signature}) takes at most {len(positional)} values, got {len(words)}"
         )
     given: dict[str, Value] = {}
     for rule, word in zip(positional, words, strict=False):
-        given[rule.attribute] = rule.convert(word, cls.name)
+        given[rule.attribute] = rule.convert(word, owner)
     by_name = {r.name.lower(): r for r in rules}
     for key, word in keywords:
         if key.lower() not in by_name:
-            near = difflib.get_close_matches(key.lower(), by_name, n=1, cutoff=0.3)
-            hint = f"; did you mean {by_name[near[0]].name}?" if near else ""
-            raise InvalidParameter(f"{cls.name} has no parameter {key!r}{hint}")
+            known = [r.name for r in rules]
+            raise InvalidParameter(
+                f"{owner} has no parameter {key[:MAX_SHOWN]!r}{nearest(key, known)} "
+                f"(known: {', '.join(known) or 'none'})"
+            )
         rule = by_name[key.lower()]
         if rule.attribute in given:
-            raise InvalidParameter(f"{cls.name}.{rule.name} is given twice in {text!r}")
-        given[rule.attribute] = rule.convert(word, cls.name)
+            raise InvalidParameter(f"{owner}.{rule.name} is given twice in {text!r}")
+        given[rule.attribute] = rule.convert(word, owner)
     method = cls(**given)
     method.check()
     return method
-
-
-_NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_+\-]*)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 
 
 def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
@@ -230,10 +304,10 @@ def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
     >>> split_name("Fuzzy-R(0.33, 1, idf=log)")
     ('Fuzzy-R', [0.33, 1], [('idf', 'log')])
     """
-    found = _NAME.match(text) if len(text) <= MAX_NAME_LENGTH else None
+    found = _NAME.fullmatch(text) if len(text) <= MAX_NAME_LENGTH else None
     if found is None:
         raise InvalidParameter(
-            f"a method is written Name or Name(value, key=value), got {text[:60]!r}"
+            f"a method is written Name or Name(value, key=value), got {text[:MAX_SHOWN]!r}"
         )
     name, inside = found.group(1), found.group(2)
     words: list[Value] = []
@@ -255,19 +329,78 @@ def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
     return name, words, keywords
 
 
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The end of a message on an unknown word: the most similar known one, if any is similar.
+
+    >>> nearest("visitprob", ["VisitProb-R", "Fuzzy-R"])
+    '; did you mean VisitProb-R?'
+    """
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.4)
+    return f"; did you mean {by_lower[near[0]]}?" if near else ""
+
+
 def _value(word: str) -> Value:
-    for number in (int, float):
-        try:
-            return number(word)
-        except ValueError:
-            continue
-    return word
+    if not _NUMBER.fullmatch(word):
+        return word
+    try:
+        return int(word)
+    except ValueError:
+        return float(word)
 
 
-def _load_entry_points(kind: Kind) -> None:
-    group = ENTRY_POINTS[kind]
+def _check_declaration(cls: type[Method], kind: str, name: str) -> None:
+    if kind not in KINDS:
+        raise InvalidParameter(f"a kind is one of {', '.join(KINDS)}, got {kind!r}")
+    if not _WORD.fullmatch(name):
+        raise InvalidParameter(
+            f"{name!r} cannot be a method's name: letters, digits, - and _, a letter first, "
+            "a plus only at the end"
+        )
+    if not (isclass(cls) and issubclass(cls, Method)):
+        raise InvalidParameter(f"{name} must be registered with a class derived from Method")
+    own = vars(cls).get("__dataclass_params__")
+    if own is None or not own.frozen:
+        raise InvalidParameter(
+            f"{cls.__name__} must be a frozen dataclass: write @dataclass(frozen=True) between "
+            "@register(...) and class"
+        )
+    for field in dataclasses.fields(cast(Any, cls)):
+        missing = (field.default, field.default_factory) == (dataclasses.MISSING,) * 2
+        if field.init and missing:
+            raise InvalidParameter(
+                f"{cls.__name__}.{field.name} has no default: declare it with parameter(...)"
+            )
+    names = [rule.name.lower() for rule in cls.parameters()]
+    if len(set(names)) < len(names):
+        raise InvalidParameter(f"two parameters of {cls.__name__} differ in nothing but case")
+
+
+def _load_entry_points(group: str) -> None:
     if group in _loaded:
         return
     _loaded.add(group)
-    for entry in metadata.entry_points(group=group):
-        entry.load()
+    for entry in sorted(metadata.entry_points(group=group), key=lambda e: (e.name, e.value)):
+        # A plug-in may fail in any way, even by leaving the program; the others go on.
+        try:
+            problem = _unregistered(entry.load())
+        except (Exception, SystemExit) as error:
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            warnings.warn(
+                f"plug-in {entry.name} = {entry.value} (entry points {group}) is left out: "
+                f"{problem}",
+                BrokenPlugin,
+                stacklevel=2,
+            )
+
+
+def _unregistered(loaded: object) -> str:
+    """What is wrong with an entry point that loads but makes no method known; "" if it does."""
+    known = [cls for by_name in _methods.values() for cls in by_name.values()]
+    if isinstance(loaded, ModuleType):
+        inside = (loaded.__name__, f"{loaded.__name__}.")
+        found = any(c.__module__ == inside[0] or c.__module__.startswith(inside[1]) for c in known)
+    else:
+        found = loaded in known
+    return "" if found else "it registers no method; put @register(...) above the class"
