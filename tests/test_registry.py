@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 import textwrap
@@ -206,7 +207,7 @@ class TestParse:
             ("RR(1,2)", "RR(eps) takes at most 1 values, got 2"),
             ("RR(1,eps=2)", "RR.eps is given twice in 'RR(1,eps=2)'"),
             ("RR(epsilon=2)", "no parameter 'epsilon'; did you mean eps? (known: eps, replay)"),
-            ("KMeans(9007199254740993)", "whole numbers end at 9007199254740992"),
+            ("KMeans(9007199254740992)", "whole numbers end at 9007199254740991"),
         ],
     )
     def test_bad_parameters_give_the_rule(self, text: str, message: str) -> None:
@@ -269,10 +270,8 @@ class TestHostileNames:
     @settings(max_examples=200)
     @given(kind=st.sampled_from(KINDS), text=st.text(max_size=60))
     def test_any_text_parses_or_is_refused(self, kind: Kind, text: str) -> None:
-        try:
-            parse(kind, text)
-        except (InvalidParameter, UnknownMethod):
-            pass
+        with contextlib.suppress(InvalidParameter, UnknownMethod):
+            assert parse(kind, text).kind == kind
 
     @settings(max_examples=200)
     @given(
