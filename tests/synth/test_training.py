@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracecup import Clock, Traces
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.synth import Day, Training
+
+
+def steps(training):
+    return list(zip(*(column.tolist() for column in training.steps()), strict=True))
+
+
+class TestDay:
+    def test_clock_cuts_slots_into_instants(self):
+        clock = Day(2, 60, 480).clock(days=3, instants=2)
+        assert clock.minutes == (480, 510, 540, 570)
+        assert clock.days == 3
+
+    def test_instants_must_be_whole_minutes(self):
+        with pytest.raises(InvalidParameter, match="60 minutes cannot be cut into 7"):
+            Day(2, 60).clock(1, 7)
+
+    def test_needs_a_slot(self):
+        with pytest.raises(InvalidParameter, match="a slot"):
+            Day(0)
+
+
+class TestOfTraces:
+    def test_a_step_over_midnight_is_no_transition(self):
+        clock = Clock.regular(days=2, slots=2)
+        training = Training.of_traces(Traces.of([[0, 1, 2, 3]], clock), 4)
+        assert steps(training) == [(0, 0, 1), (0, 2, 3)]
+
+    def test_a_gap_breaks_the_chain(self):
+        training = Training.of_traces(Traces.of([[0, -1, 2, 3]]), 4)
+        assert steps(training) == [(0, 2, 3)]
+
+    def test_users_do_not_touch(self):
+        training = Training.of_traces(Traces.of([[0, 1], [2, 3]]), 4)
+        assert steps(training) == [(0, 0, 1), (1, 2, 3)]
+
+    def test_instants_make_slots(self):
+        training = Training.of_traces(Traces.of([[0, 1, 2, 3]], Clock.regular(1, 4)), 4, 2)
+        assert training.slot.tolist() == [0, 0, 1, 1]
+        assert training.day == Day(2, 60, 480)
+
+    def test_a_user_without_records_stays_a_user(self):
+        training = Training.of_traces(Traces.of([[-1, -1], [0, 0]]), 1)
+        assert training.n_users == 2
+
+    def test_clock_must_be_regular(self):
+        clock = Clock(1, (0, 10, 30))
+        with pytest.raises(InvalidTraces, match="equal steps"):
+            Training.of_traces(Traces.of([[0, 0, 0]], clock), 1)
+
+    def test_location_out_of_range(self):
+        with pytest.raises(InvalidTraces, match=r"location 7 .* 0\.\.4"):
+            Training.of_traces(Traces.of([[0, 7]]), 5)
+
+
+class TestOfColumns:
+    def test_check_ins_need_the_next_hour_within_two_hours(self):
+        # hours 5 -> 6 of another day, 6 -> 7 within 7200 s, 7 -> 9, 23 -> 0 of the next day
+        training = Training.of_columns(
+            [0] * 6,
+            [1, 2, 3, 4, 5, 6],
+            [5, 6, 7, 9, 23, 0],
+            n_users=1,
+            n_locations=7,
+            day=Day(12, 120),
+            instants_per_slot=2,
+            seconds=[0, 90_000, 97_200, 104_000, 154_000, 157_000],
+            max_gap=7200,
+        )
+        assert steps(training) == [(0, 2, 3)]
+
+    def test_users_in_disorder(self):
+        with pytest.raises(InvalidTraces, match="ordered by user"):
+            Training.of_columns([1, 0], [0, 0], [0, 0], n_users=2, n_locations=1, day=Day(1))
+
+    def test_columns_of_different_length(self):
+        with pytest.raises(InvalidTraces, match="differ in length"):
+            Training.of_columns([0, 0], [0], [0, 1], n_users=1, n_locations=1, day=Day(2))
+
+    def test_no_records(self):
+        none = np.empty(0, dtype=np.int64)
+        with pytest.raises(InvalidTraces, match="at least one record"):
+            Training.of_columns(none, none, none, n_users=1, n_locations=1, day=Day(2))
+
+
+class TestPrefix:
+    def test_takes_the_first_record_of_each_instant(self):
+        clock = Clock.regular(days=2, slots=3)
+        training = Training.of_traces(Traces.of([[4, -1, 2, 3, 1, 0]], clock), 5)
+        assert training.prefix(2).tolist() == [[4, 1]]
+
+    def test_without_a_record(self):
+        training = Training.of_traces(Traces.of([[-1, 2]]), 5)
+        assert training.prefix(1).tolist() == [[-1]]
