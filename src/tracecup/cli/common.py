@@ -49,12 +49,12 @@ def people() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def emit(as_json: bool, payload: Mapping[str, Any], table: Table) -> None:
-    """Print the result: the payload as JSON, or the table."""
+def emit(as_json: bool, payload: Mapping[str, Any], *tables: Table) -> None:
+    """Print the result: the payload as JSON, or the tables."""
     if as_json:
         print(json.dumps(payload, allow_nan=False))
     else:
-        Console(highlight=False).print(table)
+        Console(highlight=False).print(*tables, sep="\n")
 
 
 def table_of(title: str, rows: Sequence[tuple[str, str]]) -> Table:

@@ -63,7 +63,7 @@ def _tracecup(
 
 
 for _verb in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
-    if _verb not in ("common", "main"):
+    if _verb not in ("common", "main") and not _verb.startswith("_"):
         importlib.import_module(f"tracecup.cli.{_verb}").add(app)
 
 

@@ -39,8 +39,8 @@ ROUND_WEIGHTS: Mapping[str, float] = {"preliminary": 1.0, "final": 9.0}
 BUILTIN_CITIES = ("metropolis",)
 MINUTES_A_DAY = 24 * 60
 
-# (dotted key, what was found, what is expected): a rule that needs more than one key.
-Conflict = tuple[str, str, str]
+# (path of the key within its table, what was found, what is expected): a rule over several keys.
+Conflict = tuple[tuple[str | int, ...], str, str]
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class CityRules:
     def conflicts(self) -> Iterator[Conflict]:
         """A city has one source."""
         if (self.builtin is None) == (self.file is None):
-            yield "file", "builtin and file", "one of the two"
+            yield ("file",), "builtin and file", "one of the two"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class ClockRules:
         last = self.start + (self.slots - 1) * self.interval
         if last >= MINUTES_A_DAY:
             found = f"{self.slots} slots of {self.interval} minutes from {self.start // 60:02d}:"
-            yield "slots", f"{found}{self.start % 60:02d}", "a last slot before midnight"
+            yield ("slots",), f"{found}{self.start % 60:02d}", "a last slot before midnight"
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class ChallengeRules:
     def conflicts(self) -> Iterator[Conflict]:
         """Something has to be played."""
         if not (self.trace_inference or self.reidentification):
-            yield "trace_inference", "no challenge", "at least one challenge that is true"
+            yield ("trace_inference",), "no challenge", "at least one challenge that is true"
 
 
 @dataclass(frozen=True)
@@ -246,11 +246,15 @@ class Phases:
         given = [(name, getattr(self, name)) for name in PHASES if getattr(self, name)]
         if given and len(given) < len(PHASES):
             missing = [name for name in PHASES if getattr(self, name) is None]
-            yield "", f"no {', '.join(missing)}", "all five phases of a round, or none"
+            yield (), f"no {', '.join(missing)}", "all five phases of a round, or none"
         for (before, first), (name, second) in pairwise(given):
             # Before local times are put into the zone, a mixture cannot be compared.
             if (first.tzinfo is None) == (second.tzinfo is None) and not first < second:
-                yield name, shown_instant(second), f"a time after {before} ({shown_instant(first)})"
+                yield (
+                    (name,),
+                    shown_instant(second),
+                    f"a time after {before} ({shown_instant(first)})",
+                )
 
 
 @dataclass(frozen=True)
@@ -397,17 +401,22 @@ class Rules:
         """Rounds have different names and follow one another; attack awards have targets."""
         if not self.challenges.trace_inference and self.awards.attack_targets != "all":
             expected = 'trace_inference = true, or attack_targets = "all" in [awards]'
-            yield "challenges.trace_inference", "trace_inference = false", expected
+            yield ("challenges", "trace_inference"), "trace_inference = false", expected
         names = [one.name for one in self.rounds]
         if len(set(names)) < len(names):
-            yield "rounds", f"rounds called {', '.join(names)}", "a different name for each round"
+            yield (
+                ("rounds",),
+                f"rounds called {', '.join(names)}",
+                "a different name for each round",
+            )
         if self.rounds and not any(one.weight > 0 for one in self.rounds):
-            yield "rounds", "no round with a weight", "at least one weight above 0"
-        for before, after in pairwise(self.rounds):
+            yield ("rounds",), "no round with a weight", "at least one weight above 0"
+        for k, (before, after) in enumerate(pairwise(self.rounds), start=1):
             end, start = before.phases.results, after.phases.anonymize
             if end and start and start < end:
                 found = f"{after.name} begins {shown_instant(start)}"
-                yield "rounds", found, f"after the results of {before.name} ({shown_instant(end)})"
+                here = ("rounds", k, "phases", "anonymize")
+                yield here, found, f"after the results of {before.name} ({shown_instant(end)})"
 
 
 def shown_instant(instant: datetime) -> str:
