@@ -190,43 +190,44 @@ def _walk_users(
             n += ONE
             x = _search(opening, 0, locations, chance * opening[locations - 1])
             place = 0
-            t, here = -1, 0.0
-            for instant in range(slots * instants):
-                if instant // instants != t:
-                    t = instant // instants
-                    here = _target(slot_of, t, B, x, masked, visited, floor, home, bonus)
-                if instant > 0:
-                    if filled[x] != u:
-                        total[x] = _fill_row(x, origin, C, blocks, support, floor, sums, members)
-                        filled[x] = u
-                    left = uniform(user0, user1, n) * total[x]
-                    chance = uniform(user0, user1, n + ONE)
-                    n += TWO
-                    if masked:
-                        j, weight, n = _propose_seen(
-                            x, left, origin, C, starts, targets, floor, sums, user0, user1, n
-                        )
-                    else:
-                        j, weight = _propose(
-                            x, left, origin, blocks, locations, floor, sums, members
-                        )
-                    if j != x:
-                        there = _target(slot_of, t, B, j, masked, visited, floor, home, bonus)
-                        back = _back(origin, j, C, x, masked, starts, targets, floor)
-                        gain, wanted = there * back, chance * here * weight / total[x]
-                        # s_j is at least the sum of its weights before the floor: often enough
-                        # to refuse without summing the row.
-                        least = dot_rows(origin, j, bounds, j if masked else 0)
-                        if filled[j] != u and wanted * least * SURE < gain:
-                            total[j] = _fill_row(
-                                j, origin, C, blocks, support, floor, sums, members
+            for t in range(slots):
+                here = _target(slot_of, t, B, x, masked, visited, floor, home, bonus)
+                for instant in range(t * instants, (t + 1) * instants):
+                    if instant > 0:
+                        if filled[x] != u:
+                            total[x] = _fill_row(
+                                x, origin, C, blocks, support, floor, sums, members
                             )
-                            filled[j] = u
-                        if filled[j] == u and wanted * total[j] < gain:
-                            x, here = j, there
-                if kept[instant]:
-                    out[u, day, place] = x
-                    place += 1
+                            filled[x] = u
+                        left = uniform(user0, user1, n) * total[x]
+                        chance = uniform(user0, user1, n + ONE)
+                        n += TWO
+                        if masked:
+                            j, weight, n = _propose_seen(
+                                x, left, origin, C, starts, targets, floor, sums, user0, user1, n
+                            )
+                        else:
+                            j, weight = _propose(
+                                x, left, origin, blocks, locations, floor, sums, members
+                            )
+                        if j != x:
+                            there = _target(slot_of, t, B, j, masked, visited, floor, home, bonus)
+                            back = _back(origin, j, C, x, masked, starts, targets, floor)
+                            gain, wanted = there * back, chance * here * weight / total[x]
+                            # s_j is at least the sum of its weights before the floor: often
+                            # enough to refuse without summing the row.
+                            if filled[j] != u and gain > wanted * SURE * dot_rows(
+                                origin, j, bounds, j if masked else 0
+                            ):
+                                total[j] = _fill_row(
+                                    j, origin, C, blocks, support, floor, sums, members
+                                )
+                                filled[j] = u
+                            if filled[j] == u and wanted * total[j] < gain:
+                                x, here = j, there
+                    if kept[instant]:
+                        out[u, day, place] = x
+                        place += 1
 
 
 @kernel
