@@ -45,7 +45,7 @@ class Problem:
         self.elements = (
             tensors.offsets, tensors.transitions, tensors.origin, tensors.context, tensors.value,
         )  # fmt: skip
-        self.zeros = (RHO, most, self.locations, self.slots, *self.zero_key)
+        self.zeros = (RHO, most, self.locations, self.slots, 16, *self.zero_key)
 
     def observations(self):
         """(user, origin, context, value, is a visit) of counts and sampled zeros."""

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 Elements = tuple[
     NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint8]
 ]
-Zeros = tuple[int, int, int, int, np.uint64, np.uint64]
+# rho, most counts of a user, locations, slots, users whose observations are sorted together, key
+Zeros = tuple[int, int, int, int, int, np.uint64, np.uint64]
 Stored = tuple[NDArray[np.int64], NDArray[np.uint16], NDArray[np.uint16]]
 
-CHUNK = 16  # users whose observations are sorted together
 BATCH = 64  # vectors gathered before they are multiplied: 8 KiB at z = 16, well within L1
 
 
@@ -58,15 +58,15 @@ def user_pass(
     """
     offsets, _, origin, context, value = elements
     row, column, ends, table = _scratch(zeros)
-    zp = B.shape[1]
+    zp, chunk = B.shape[1], zeros[4]
     vectors = np.zeros((BATCH, zp))
     sums = np.empty((2, zp, zp))
     P, h, noise = np.empty((zp, zp)), np.empty(zp), np.empty(z)
-    scaled = np.empty((2 * CHUNK, zp))
+    scaled = np.empty((2 * chunk, zp))
     precision[:] = 0.0
     shifts[:] = 0.0
-    for first in range(low, high, CHUNK):
-        last = min(first + CHUNK, high)
+    for first in range(low, high, chunk):
+        last = min(first + chunk, high)
         end = 0
         for u in range(first, last):
             begin = end
@@ -121,13 +121,13 @@ def context_pass(
     """
     offsets, _, origin, context, value = elements
     row, column, ends, table = _scratch(zeros)
-    zp = B.shape[1]
+    zp, chunk = B.shape[1], zeros[4]
     vectors = np.zeros((BATCH, zp))
-    scaled = np.empty((2 * CHUNK, zp))
+    scaled = np.empty((2 * chunk, zp))
     precision[:] = 0.0
     shifts[:] = 0.0
-    for first in range(low, high, CHUNK):
-        last = min(first + CHUNK, high)
+    for first in range(low, high, chunk):
+        last = min(first + chunk, high)
         end = 0
         for u in range(first, last):
             middle, end = _observations(u, elements, zeros, stored, table, row, column, end)
@@ -238,13 +238,13 @@ def _scratch(
     zeros: Zeros,
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.int64], NDArray[np.uint32]]:
     """Arrays for the observations of one chunk of users."""
-    rho, most = zeros[0], zeros[1]
-    room = CHUNK * (most + 2 * rho)
+    rho, most, _, _, chunk, _, _ = zeros
+    room = chunk * (most + 2 * rho)
     table = np.empty(table_size(most, rho), np.uint32)
     return (
         np.empty(room, np.uint16),
         np.empty(room, np.uint16),
-        np.empty(2 * CHUNK, np.int64),
+        np.empty(2 * chunk, np.int64),
         table,
     )
 
@@ -272,7 +272,7 @@ def _observations(
         column[begin : begin + last - first] = stored_column[first:last]
         return begin + middle - first, begin + last - first
     offsets, transitions, origin, context, _ = elements
-    rho, _, locations, slots, key0, key1 = zeros
+    rho, _, locations, slots, _, key0, key1 = zeros
     end = begin
     for kind in range(2):
         if kind == 0:

@@ -23,6 +23,9 @@ Key = tuple[np.uint64, np.uint64]
 Hyper = tuple[Floats, Floats]
 BETA0 = 2.0  # prior weight of the mean mu0 = 0; W0 = I and nu0 = z
 STORED_BYTES = 128 << 20  # sampled zeros up to this size are kept instead of made again
+# Users are taken together until a row of B or C has so many observations on average: then its
+# sums come into the registers often enough to be worth it. Does not change any sum.
+PER_ROW, MOST_USERS = 64, 1024
 # Purposes below the key of a training.
 ZEROS, HYPER, ROWS = np.uint64(0), np.uint64(1), np.uint64(2)
 
@@ -110,10 +113,11 @@ class Sampler:
             rho, zeros = 0, np.zeros_like(zeros)
         self._weights = 1.0 - self._rates
         most = int(counts.sum(axis=1).max())
-        self._zeros = (rho, most, locations, slots, *_named(key, ZEROS))
+        total = int(counts.sum() + zeros.sum())
+        chunk = int(np.clip(PER_ROW * (locations + slots) * n // max(total, 1), 16, MOST_USERS))
+        self._zeros = (rho, most, locations, slots, chunk, *_named(key, ZEROS))
         empty = np.empty(0, dtype=np.uint16)
         self._stored = (np.zeros(1, dtype=np.int64), empty, empty)
-        total = int(counts.sum() + zeros.sum())
         if rho and 4 * total <= stored_bytes:
             ends = np.concatenate([[0], np.cumsum(counts + zeros)]).astype(np.int64)
             stored = (ends, np.empty(total, np.uint16), np.empty(total, np.uint16))
