@@ -1,4 +1,4 @@
-"""How sure ranks are: users are drawn again, minima, sums and ranks computed anew.
+"""How sure ranks are: users are drawn again, scores and ranks computed anew.
 
 Users are the independent unit; all attacks on a release are scored on the same drawn users.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tracecup.contest.scoreboard import TIE, Better, ranks
 from tracecup.errors import InvalidParameter
-from tracecup.rng import Rng, child_seed, generator
+from tracecup.rng import child_seed, generator
 from tracecup.score.intervals import CONFIDENCE
 
 REPLICATES = 1000
@@ -64,8 +64,9 @@ def score_replicates(
     """Scores of all attacks on one release on users drawn again, shape (replicates, attacks).
 
     The draw belongs to `seed` and `name` alone: both kinds of attack on a release, called with
-    the same name, see the same users, and the order of releases does not matter.
-    O(replicates x users x attacks).
+    the same name, see the same users, and the order of releases does not matter. The minimum
+    over attacks of a replicate is lower on average than the score of the strongest attack: use
+    it for ranks, not for values. O(replicates x users x attacks).
     """
     if replicates < 1:
         raise InvalidParameter(f"replicates must be >= 1, got {replicates}")
@@ -74,42 +75,6 @@ def score_replicates(
     weights = np.ones(users) if scores.weights is None else scores.weights
     drawn = rng.multinomial(users, np.full(users, 1 / users), size=replicates) * weights
     return np.asarray((drawn @ scores.per_user.T) / drawn.sum(axis=1, keepdims=True))
-
-
-def minimum_replicates(
-    releases: Mapping[str, UserScores], rng: Rng = None, replicates: int = REPLICATES
-) -> dict[str, NDArray[np.float64]]:
-    """Release -> its minimum over all attacks in every replicate, shape (replicates,).
-
-    The minimum of noisy scores is lower on average than the score of the strongest attack; the
-    ranks are what this is for, not the values.
-    """
-    seed = _seed(rng)
-    return {
-        name: score_replicates(scores, name, seed, replicates).min(axis=1, initial=1.0)
-        for name, scores in releases.items()
-    }
-
-
-def sum_replicates(
-    releases: Mapping[str, UserScores],
-    fixed: Mapping[str, float],
-    rng: Rng = None,
-    replicates: int = REPLICATES,
-) -> dict[str, NDArray[np.float64]]:
-    """Attacker -> sum of its scores over the releases in every replicate, shape (replicates,).
-
-    `fixed` names the attackers and what their cells without a score add up to (1 for every valid
-    target that was not attacked, 0 for own and invalid ones).
-    """
-    seed = _seed(rng)
-    sums = {attacker: np.full(replicates, value) for attacker, value in fixed.items()}
-    for name, scores in releases.items():
-        drawn = score_replicates(scores, name, seed, replicates)
-        for k, attack in enumerate(scores.attacks):
-            if attack in sums:
-                sums[attack] += drawn[:, k]
-    return sums
 
 
 def rank_intervals(
@@ -147,8 +112,3 @@ def rank_intervals(
         name: RankInterval(now[name], int(low[k]), int(high[k]), confidence)
         for k, name in enumerate(names)
     }
-
-
-def _seed(rng: Rng) -> int:
-    """A seed that all releases share."""
-    return rng if isinstance(rng, int) else int(generator(rng).integers(2**63))
