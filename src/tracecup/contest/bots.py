@@ -1,0 +1,135 @@
+"""The bots of a simulated season: 21 teams, each with another obfuscation and another attack.
+
+One is invalid on purpose, one plays hors concours, one hands in two tries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tracecup.attack import (
+    Case,
+    InferenceAttack,
+    ReidAttack,
+    assignment_table,
+    greedy_table,
+)
+from tracecup.city import City
+from tracecup.errors import InvalidParameter
+from tracecup.obfuscate import KMeans, NoObfuscation, Obfuscator, parse_obfuscator, to_utility
+from tracecup.registry import parse
+from tracecup.traces import IdTable, Traces
+
+Match = Literal["argmax", "greedy", "assignment"]
+# Bots stop turning their knob when they are this near to the floor.
+TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True)
+class Bot:
+    """How one bot plays.
+
+    `obfuscation` is tuned to `floor` (the contest's where None) unless `fixed`. `reid` and
+    `trace` are its attacks, one for each try; `match` says how it turns scores into an ID table.
+    """
+
+    obfuscation: str
+    reid: tuple[str, ...]
+    trace: tuple[str, ...]
+    match: Match = "argmax"
+    floor: float | None = None
+    fixed: bool = False
+    hors_concours: bool = False
+
+    def obfuscator(self, city: City, original: Traces, floor: float, seed: int) -> Obfuscator:
+        """The obfuscation with its knob turned as far as the floor allows for this seed.
+
+        A method that cannot keep the floor in this city at all is given up: nothing is changed.
+        """
+        if self.fixed:
+            return parse_obfuscator(self.obfuscation)
+        wanted = max(floor, self.floor or floor)
+        method = parse_obfuscator(self.obfuscation)
+        if isinstance(method, KMeans):
+            return replace(method, floor=wanted)  # keeps the floor by itself
+        try:
+            method, _ = to_utility(
+                self.obfuscation, city, original, wanted, seed, tolerance=TOLERANCE
+            )
+        except InvalidParameter:
+            return NoObfuscation()
+        return method
+
+    def identify(self, attempt: int, case: Case, seed: int) -> IdTable:
+        """The inferred ID table of a try (from 0)."""
+        attack = reid_attack(self.reid[attempt])
+        if self.match == "argmax":
+            return attack.identify(case, seed)
+        scores = attack.scores(case, seed)
+        return greedy_table(scores) if self.match == "greedy" else assignment_table(scores)
+
+    def infer(self, attempt: int, case: Case, seed: int) -> Traces:
+        """The inferred traces of a try (from 0)."""
+        return inference_attack(self.trace[attempt]).infer(case, seed)
+
+    def attack_name(self, kind: Literal["reid", "trace"]) -> str:
+        """How results call its attack."""
+        if kind == "trace":
+            return " | ".join(self.trace)
+        matched = "" if self.match == "argmax" else f" ({self.match})"
+        return " | ".join(f"{name}{matched}" for name in self.reid)
+
+
+def reid_attack(name: str) -> ReidAttack:
+    """The re-identification of that name."""
+    attack = parse("reid", name)
+    if not isinstance(attack, ReidAttack):
+        raise InvalidParameter(f"{name} is registered as re-identification but is none")
+    return attack
+
+
+def inference_attack(name: str) -> InferenceAttack:
+    """The trace inference of that name."""
+    attack = parse("inference", name)
+    if not isinstance(attack, InferenceAttack):
+        raise InvalidParameter(f"{name} is registered as trace inference but is none")
+    return attack
+
+
+BOTS: tuple[Bot, ...] = (
+    Bot("KMeans(100)", ("HomeProb-R(slots=4)",), ("HomeProb-T(slots=4)",)),
+    Bot("MRLH(1,1)", ("Fuzzy-R(0.33,1)",), ("Fuzzy-T(0.33,1,0)",)),
+    Bot(
+        "Cheat(1)", ("VisitProb-R(cells=0.5)",), ("VisitProb-T(cells=0.5)",),
+        fixed=True, hors_concours=True,
+    ),
+    Bot("MRLH(2,2,0.5)", ("HomeProb-R(slots=6)",), ("HomeProb-T(slots=6)",), fixed=True),
+    Bot("PL", ("Fuzzy-R(0.33,0.5)",), ("Prior-T",)),
+    Bot("RareShift(3)", ("Fuzzy-R(0.5,1)",), ("Fuzzy-T(0.5,1,3)",)),
+    Bot("MRLH(0,0)", ("VisitProb-R",), ("VisitProb-T(match=assignment)",), match="greedy"),
+    Bot("RR", ("Fuzzy-R(0.33,1,idf=log)",), ("Fuzzy-T(0.33,1,0,idf=log)",)),
+    Bot("Cheat", ("HomeProb-R(slots=1)",), ("Replay-T",)),
+    Bot("KMeans(400)", ("Fuzzy-R(0.33,1)", "VisitProb-R"), ("Fuzzy-T(0.33,1,8)", "VisitProb-T")),
+    Bot("MRLH(1,0)", ("Fuzzy-R(0.33,1,tf=count)",), ("Fuzzy-T(0.33,1,0,tf=count)",)),
+    Bot("RareShift(1)", ("HomeProb-R(slots=10)",), ("HomeProb-T(slots=10)",)),
+    Bot("KMeans(20)", ("VisitProb-R",), ("VisitProb-T",), match="assignment"),
+    Bot("MRLH(0,2)", ("Fuzzy-R(0.2,0.5)",), ("Fuzzy-T(0.2,0.5,5)",)),
+    Bot("PL(4,1)", ("HomeProb-R(slots=3)",), ("HomeProb-T(slots=3)",), floor=0.8),
+    Bot("RareShift(5)", ("Fuzzy-R(1,2)",), ("Fuzzy-T(1,2,4)",)),
+    Bot("MRLH(2,1)", ("VisitProb-R(cells=0.25)",), ("Prior-T(user=1,population=1)",)),
+    Bot("KMeans(100,hospital=false)", ("Fuzzy-R(0.33,2)",), ("Fuzzy-T(0.33,2,6)",)),
+    Bot("RR", ("HomeProb-R(slots=8)",), ("HomeProb-T(slots=8)",), floor=0.85),
+    Bot("MRLH(0,1)", ("Fuzzy-R(0.33,1,order=spread-first)",), ("Fuzzy-T(0.33,1,10)",)),
+    Bot("None", ("Random-R",), ("Random-T",), fixed=True),
+)  # fmt: skip
+
+
+def bots_for(teams: int) -> list[Bot]:
+    """The bots of teams 1..teams; beyond 21 the ordinary ones come again, with other seeds.
+
+    >>> [bot.obfuscation for bot in bots_for(3)]
+    ['KMeans(100)', 'MRLH(1,1)', 'Cheat(1)']
+    """
+    ordinary = [bot for bot in BOTS if not bot.fixed]
+    return [BOTS[k] if k < len(BOTS) else ordinary[k % len(ordinary)] for k in range(teams)]

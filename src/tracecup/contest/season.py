@@ -1,0 +1,306 @@
+"""A whole season with bots: data, obfuscation, publication, attacks, scores, awards, archive.
+
+Deterministic steps that write files atomically: interrupted at any moment and started again, a
+season ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tracecup.city import City, ContestClock, write_city, write_clock
+from tracecup.contest.archive import (
+    ABOUT_FILE,
+    CITY_FILE,
+    CLOCK_FILE,
+    COMMITMENTS_FILE,
+    SCORER,
+    SEED_FILE,
+    About,
+    Archive,
+    make_folder,
+    versions,
+    write_data,
+    write_json,
+    write_text,
+)
+from tracecup.contest.attackphase import AttackPhase, read_attack_names
+from tracecup.contest.bots import Bot, bots_for
+from tracecup.contest.commitment import Opening, content_hash
+from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry, team_entries
+from tracecup.contest.ledger import Ledger
+from tracecup.contest.manifest import DIGEST, MANIFEST, WORK, read_digest, write_manifest
+from tracecup.contest.pseudonymize import pseudonymize
+from tracecup.contest.results import Results, compute_results, write_results
+from tracecup.contest.rulefile import RULES_FILE, rules_text
+from tracecup.contest.rules import Rules
+from tracecup.contest.stages import Progress, Stages
+from tracecup.contest.submission import Submission, read_submission
+from tracecup.contest.targetscores import TargetScores
+from tracecup.errors import InvalidParameter
+from tracecup.rng import child_seed
+from tracecup.traces import SetTraces, Traces
+from tracecup.traces.files import (
+    write_id_table,
+    write_obfuscated,
+    write_release_and_table,
+    write_released,
+    write_traces,
+)
+
+
+class Source(Protocol):
+    """Where the traces of a season come from."""
+
+    @property
+    def name(self) -> str:
+        """What it is, in words; stands in the archive."""
+
+    @property
+    def city(self) -> City:
+        """The city of the traces."""
+
+    def data(
+        self, entry: Entry, clock: ContestClock, users: int, seed: int
+    ) -> tuple[Traces, Traces]:
+        """Reference and original traces of a data set; the same seed, the same traces."""
+
+
+@dataclass(frozen=True)
+class Season:
+    """What is played: rules, number of bot teams, the seed that everything random comes from."""
+
+    rules: Rules
+    teams: int
+    seed: int
+
+    @property
+    def clock(self) -> ContestClock:
+        """The clock of the round that is played, the last one of the rules."""
+        return self.rules.clock_of(self.rules.rounds[-1].name)
+
+
+def play(folder: Path, season: Season, source: Source, progress: Progress | None = None) -> Archive:
+    """Play a season into `folder`, or go on with the one that was begun there.
+
+    A folder that holds another season (other rules, teams, seed, source or versions) or anything
+    else is refused. Returns the archive; `timings.json` tells what took how long.
+    """
+    archive = _begin(folder, season, source)
+    if is_finished(archive):
+        shutil.rmtree(folder / WORK, ignore_errors=True)
+        return archive
+    make_folder(folder / WORK, secret=True)
+    ledger = Ledger(folder / WORK / "ledger.jsonl", folder)
+    _Play(archive, season, source, Stages(folder, ledger, progress)).all()
+    shutil.rmtree(folder / WORK)
+    return archive
+
+
+def is_finished(archive: Archive) -> bool:
+    """Whether the season has ended: the manifest and its digest are there and agree."""
+    manifest, digest = archive.root / MANIFEST, archive.root / DIGEST
+    if not manifest.exists() or not digest.exists():
+        return False
+    return hashlib.sha256(manifest.read_bytes()).hexdigest() == read_digest(archive.root)
+
+
+def _begin(folder: Path, season: Season, source: Source) -> Archive:
+    """Write what says which season this is, or check that it is the same one."""
+    about = About(season.teams, source.name, versions())
+    team_entries(season.teams, season.rules.challenges_played)
+    season.rules.check()
+    texts = {
+        RULES_FILE: rules_text(season.rules),
+        f"secret/{SEED_FILE}": f'{{"seed": {season.seed}}}\n',
+        ABOUT_FILE: about.text,
+    }
+    make_folder(folder)
+    for left in folder.rglob(".*.tmp"):
+        left.unlink()  # what a killed writer left behind
+    begun = (folder / ABOUT_FILE).exists()
+    known = {*texts, "secret"}
+    if not begun and any(path.name not in known for path in folder.iterdir()):
+        raise InvalidParameter(f"{folder} is not empty and holds no season; give a new folder")
+    for name, text in texts.items():
+        path = folder / name
+        if begun and (not path.exists() or path.read_text() != text):
+            raise InvalidParameter(
+                f"{folder} holds another season ({name} differs); give a new folder"
+            )
+        if not begun:
+            write_text(path, text, secret=name.startswith("secret"))
+    return Archive(folder)
+
+
+class _Play:
+    """The stages of one season."""
+
+    def __init__(self, archive: Archive, season: Season, source: Source, stages: Stages) -> None:
+        self.archive, self.season, self.source, self.stages = archive, season, source, stages
+        self.bots = bots_for(season.teams)
+        self.entries = team_entries(season.teams, season.rules.challenges_played)
+
+    def all(self) -> None:
+        archive, each = self.archive, self.stages.each
+        every = [BENCHMARK, *self.entries, *archive.samples]
+        self.stages.once("city", self.city)
+        each("data", every, _label, self.data)
+        each("obfuscation", [BENCHMARK, *self.entries], _label, self.submit)
+        each("publication", self.published(), _label, self.publish)
+        each("commitments", range(self.season.teams + 1), str, self.seal)
+        self.stages.once("commitment list", self.commit)
+        players = {Entry(k).number: bot for k, bot in enumerate(self.bots, start=1)}
+        phase = AttackPhase(archive, players, self.seed("attack"), self.stages)
+        self.stages.once("attack names", phase.describe)
+        targets = phase.run(self.published())
+        self.stages.once("results", lambda: self.results(targets))
+        self.stages.once("openings", self.open)
+        with self.stages.stage("manifest"):
+            write_manifest(archive.root)
+
+    def seed(self, *names: str | int) -> int:
+        return child_seed(self.season.seed, *names)
+
+    def bot(self, entry: Entry) -> Bot:
+        return self.bots[entry.team - 1]
+
+    def city(self) -> Sequence[Path]:
+        public = self.archive.public
+        city, clock = self.source.city, self.season.clock
+        return [
+            write_data(public / CITY_FILE, write_city, city),
+            write_data(public / CLOCK_FILE, write_clock, clock),
+        ]
+
+    def data(self, entry: Entry) -> Sequence[Path]:
+        """Reference traces for everybody, original traces for the team and the judge."""
+        archive, judge = self.archive, self.archive.judge
+        reference, original = self.source.data(
+            entry, judge.clock, judge.rules.users, self.seed("data", entry.label)
+        )
+        judge.check_data(reference, original)
+        known = archive.public_file(entry, "reftraces")
+        paths = [write_data(known, write_traces, reference)]
+        if entry in archive.samples:
+            return [*paths, *self.sample(entry, original)]
+        kept = archive.secret_file(entry, "orgtraces")
+        return [*paths, write_data(kept, write_traces, original, secret=True)]
+
+    def sample(self, entry: Entry, original: Traces) -> Sequence[Path]:
+        """A sample team's truth is public: original traces, a release of them, its ID table."""
+        file = self.archive.public_file
+        released, table = pseudonymize(
+            SetTraces.of_traces(original), self.seed("sample", entry.team)
+        )
+        paths = [
+            write_data(file(entry, "orgtraces"), write_traces, original),
+            write_data(file(entry, "pubtraces"), write_released, released),
+            write_data(file(entry, "ptable"), write_id_table, table),
+        ]
+        paths[-1].chmod(0o644)
+        return paths
+
+    def submit(self, entry: Entry) -> Sequence[Path]:
+        """A bot obfuscates its traces; the judge checks the file."""
+        archive, judge = self.archive, self.archive.judge
+        original = archive.original(entry)
+        seed = self.seed("obfuscation", entry.label)
+        if entry.is_benchmark:
+            method, hors_concours = "None", False
+            obfuscated = SetTraces.of_traces(original)
+        else:
+            bot = self.bot(entry)
+            floor = judge.rules.scores.utility_floor
+            chosen = bot.obfuscator(judge.city, original, floor, seed)
+            method, hors_concours = str(chosen), bot.hors_concours
+            obfuscated = chosen.obfuscate(original, judge.city, seed)
+        path = archive.secret_file(entry, "anotraces")
+        write_data(path, write_obfuscated, obfuscated, secret=True)
+        verdict = judge.check_submission(path, original)
+        given = Submission.of(method, verdict, hors_concours)
+        return [path, write_json(archive.submission_file(entry), given.as_dict(), secret=True)]
+
+    def published(self) -> list[Entry]:
+        defenders = [BENCHMARK, *self.entries]
+        return [e for e in defenders if read_submission(self.archive, e).published]
+
+    def publish(self, entry: Entry) -> Sequence[Path]:
+        """The judge shuffles a release; in a simulation the shuffle comes from the seed."""
+        archive = self.archive
+        given, obfuscated = read_submission(archive, entry), archive.obfuscated(entry)
+        released, table = archive.judge.publish(
+            obfuscated,
+            archive.judge.verdict(archive.original(entry), obfuscated),
+            self.seed("shuffle", entry.label),
+            hors_concours=given.hors_concours,
+        )
+        public, secret = (
+            archive.public_file(entry, "pubtraces"),
+            archive.secret_file(entry, "ptable"),
+        )
+        write_release_and_table(public, released, secret, table)
+        return [public, secret]
+
+    def seal(self, team: int) -> Sequence[Path]:
+        """Fix a team's secrets before the attacks."""
+        archive = self.archive
+        files = {}
+        for entry in archive.defenders:
+            if entry.team == team:
+                for kind in ("orgtraces", "anotraces", "ptable"):
+                    path = archive.secret_file(entry, kind)
+                    if path.exists():
+                        files[entry.file(kind, ".csv")] = content_hash(path)
+        nonce = hashlib.sha256(f"{self.seed('nonce', team)}".encode()).hexdigest()
+        opening = Opening(Entry(team).number, SCORER, files, nonce)
+        path = archive.opening_file(team, opened=False)
+        return [write_text(path, opening.text, secret=True)]
+
+    def commit(self) -> Sequence[Path]:
+        """Publish the commitments of all teams and which releases are out."""
+        archive = self.archive
+        sealed = {
+            Entry(team).number: content_hash(archive.opening_file(team, opened=False))
+            for team in range(BENCHMARK_TEAM, self.season.teams + 1)
+        }
+        releases = {
+            entry.release: {
+                "published": given.published,
+                "valid": given.valid,
+                "hors_concours": given.hors_concours,
+            }
+            for entry in archive.defenders
+            for given in [read_submission(archive, entry)]
+        }
+        held = {"scorer": SCORER, "commitments": sealed, "releases": releases}
+        return [write_json(archive.public / COMMITMENTS_FILE, held)]
+
+    def results(self, targets: Sequence[TargetScores]) -> Sequence[Path]:
+        """Compute and write all results."""
+        archive = self.archive
+        return write_results(archive.results, results_of(archive, targets))
+
+    def open(self) -> Sequence[Path]:
+        """Show the openings of the commitments."""
+        paths = []
+        for team in range(BENCHMARK_TEAM, self.season.teams + 1):
+            text = self.archive.opening_file(team, opened=False).read_text()
+            paths.append(write_text(self.archive.opening_file(team, opened=True), text))
+        return paths
+
+
+def results_of(archive: Archive, targets: Sequence[TargetScores]) -> Results:
+    """The results of an archive whose cells are scored."""
+    submissions = {entry: read_submission(archive, entry) for entry in archive.defenders}
+    names = read_attack_names(archive)
+    return compute_results(archive.rules, submissions, targets, archive.attackers, names)
+
+
+def _label(entry: Entry) -> str:
+    return entry.label
