@@ -114,6 +114,18 @@ def original_part(clock: ContestClock | None) -> Clock | None:
     return clock.original if clock else None
 
 
+def minute_of(text: str) -> int:
+    """The minute of the day that `6:00` or `17:30` means."""
+    from tracecup.errors import InvalidParameter
+
+    hour, _, minute = text.partition(":")
+    if not (hour.isdigit() and minute.isdigit() and len(minute) == 2 and int(minute) < 60):
+        raise InvalidParameter(f"a time of day is written like 6:00 or 17:30, got {text!r}")
+    if 60 * int(hour) + int(minute) > 24 * 60:
+        raise InvalidParameter(f"a time of day is at most 24:00, got {text!r}")
+    return 60 * int(hour) + int(minute)
+
+
 def error_payload(error: Exception) -> dict[str, Any]:
     """The JSON of a failure."""
     from tracecup.errors import InvalidFile
