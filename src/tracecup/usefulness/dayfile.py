@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tracecup.errors import InvalidTraces
 from tracecup.safeio import atomic_write
 
+COLUMNS = ("user", "trace_no", "time_slot", "time_instant", "poi_index")
 BLOCK_ROWS = 1 << 20
 
 
@@ -31,18 +32,17 @@ def write_day_traces(path: str | PathLike[str], days: NDArray[np.int32], slots: 
     _, n_days, instants = days.shape
     per_slot = instants // slots
     flat = days.reshape(-1)
+    options = csv.WriteOptions(include_header=False)
     with atomic_write(path) as file:
+        file.write((",".join(COLUMNS) + "\n").encode())
         for low in range(0, max(1, len(flat)), BLOCK_ROWS):
             row = np.arange(low, min(low + BLOCK_ROWS, len(flat)))
             instant = row % instants
-            table = pa.table(
-                {
-                    "user": row // (n_days * instants),
-                    "trace_no": row // instants % n_days,
-                    "time_slot": instant // per_slot,
-                    "time_instant": instant % per_slot,
-                    "poi_index": flat[row],
-                }
+            columns = (
+                row // (n_days * instants),
+                row // instants % n_days,
+                instant // per_slot,
+                instant % per_slot,
+                flat[row],
             )
-            options = csv.WriteOptions(include_header=low == 0, quoting_style="none")
-            csv.write_csv(table, file, options)
+            csv.write_csv(pa.table(dict(zip(COLUMNS, columns, strict=True))), file, options)
