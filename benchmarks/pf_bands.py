@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from tracecup.study.synthesizers import evaluate_synthesizer
-from tracecup.synth import PPMTF, PPMTFPlus, Training
+from tracecup.synth import PPMTF, Day, PPMTFPlus, Training
 from tracecup.usefulness import DayTraces, read_records
 
 COLUMNS = ("reid_rate", "TP-TV", "TM-EMD", "membership_advantage")
@@ -40,7 +40,14 @@ def main() -> None:
         sys.exit("set TRACECUP_DATA or --data to a copy of the public contest data")
     train = read_records(folder / "traintraces_TK.csv", 400)
     test = read_records(folder / "testtraces_TK.csv", 400)
-    training = Training.of_records(train, start=9 * 60, slot_minutes=20)
+    training = Training.of_columns(
+        train.users,
+        train.locations,
+        train.instants,
+        n_users=train.n_users,
+        n_locations=400,
+        day=Day(30, 20, 9 * 60),
+    )
     rows: dict[str, list[list[float]]] = {name: [] for name in BANDS}
     print(f"{'':14s}" + "".join(f"{name:>22s}" for name in COLUMNS))
     for seed in range(1, given.seeds + 1):

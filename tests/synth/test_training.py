@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from tracecup import Clock, Traces
+from tracecup.datasets.metropolis import Metropolis
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.synth import Day, Training
 
@@ -88,6 +91,32 @@ class TestOfColumns:
         none = np.empty(0, dtype=np.int64)
         with pytest.raises(InvalidTraces, match="at least one record"):
             Training.of_columns(none, none, none, n_users=1, n_locations=1, day=Day(2))
+
+
+class TestOfRecords:
+    def test_steps_stay_within_a_day(self):
+        timetable = SimpleNamespace(start=360, interval=30, slots=2, instants_per_slot=2)
+        records = SimpleNamespace(
+            user=np.array([0, 0, 0, 1]),
+            location=np.array([3, 4, 5, 4]),
+            day=np.array([0, 0, 1, 0]),
+            instant=np.array([0, 1, 2, 3]),
+            n_users=2,
+            n_locations=6,
+            timetable=timetable,
+        )
+        training = Training.of_records(records)
+        assert steps(training) == [(0, 3, 4)]
+        assert training.day == Day(2, 60, 360)
+        assert training.slot.tolist() == [0, 0, 1, 1]
+
+    def test_records_of_the_built_in_city(self):
+        town = Metropolis(n_inhabitants=5, nx=8, ny=8, seed=1)
+        records = town.records(days=2)
+        traces = town.traces(2, 360, 5, 144)
+        first, second = Training.of_records(records), Training.of_traces(traces, 64, 12)
+        assert steps(first) == steps(second)
+        assert first.day == second.day
 
 
 class TestPrefix:

@@ -20,27 +20,51 @@ SECONDS_A_DAY = 86_400
 MAX_LOCATIONS = 65_000
 
 
-class RecordsLike(Protocol):
-    """Anything with the columns of training records, ordered by user and then by time."""
+class TimetableLike(Protocol):
+    """How loaded records cut the day."""
 
     @property
-    def users(self) -> NDArray[np.int64]:
+    def start(self) -> int:
+        """Minute of the day at which the first instant begins."""
+        ...
+
+    @property
+    def interval(self) -> int:
+        """Minutes in an instant."""
+        ...
+
+    @property
+    def slots(self) -> int:
+        """Slots in a day."""
+        ...
+
+    @property
+    def instants_per_slot(self) -> int:
+        """Instants that make one slot."""
+        ...
+
+
+class RecordsLike(Protocol):
+    """Loaded records: columns in order of user and time (see `tracecup.datasets`)."""
+
+    @property
+    def user(self) -> NDArray[np.int64]:
         """Position of the user, ascending."""
         ...
 
     @property
-    def locations(self) -> NDArray[np.int64]:
+    def location(self) -> NDArray[np.int32]:
         """Where."""
         ...
 
     @property
-    def instants(self) -> NDArray[np.int64]:
-        """Instant of the day."""
+    def day(self) -> NDArray[np.int32]:
+        """Number of the day."""
         ...
 
     @property
-    def seconds(self) -> NDArray[np.float64]:
-        """Absolute time."""
+    def instant(self) -> NDArray[np.int32]:
+        """Instant of the day."""
         ...
 
     @property
@@ -54,18 +78,8 @@ class RecordsLike(Protocol):
         ...
 
     @property
-    def slots(self) -> int:
-        """Slots in a day."""
-        ...
-
-    @property
-    def instants_per_slot(self) -> int:
-        """Instants that make one slot."""
-        ...
-
-    @property
-    def max_gap(self) -> float:
-        """Seconds between two records that may make a transition."""
+    def timetable(self) -> TimetableLike:
+        """How the day is cut."""
         ...
 
 
@@ -216,19 +230,23 @@ class Training:
         )
 
     @classmethod
-    def of_records(cls, records: RecordsLike, *, start: int = 0, slot_minutes: int = 1) -> Training:
-        """From any object with the columns of `RecordsLike`, such as loaded data sets."""
-        return cls.of_columns(
-            records.users,
-            records.locations,
-            records.instants,
+    def of_records(cls, records: RecordsLike) -> Training:
+        """From loaded records; a transition joins consecutive instants of one day.
+
+        For hourly check-ins that is the rule of +1 hour and at most 7200 seconds.
+        """
+        table = records.timetable
+        training = cls.of_columns(
+            records.user,
+            records.location,
+            records.instant,
             n_users=records.n_users,
             n_locations=records.n_locations,
-            day=Day(records.slots, slot_minutes, start),
-            instants_per_slot=records.instants_per_slot,
-            seconds=records.seconds,
-            max_gap=records.max_gap,
+            day=Day(table.slots, table.interval * table.instants_per_slot, table.start),
+            instants_per_slot=table.instants_per_slot,
         )
+        training.follows[1:] &= np.diff(records.day) == 0
+        return training
 
     @property
     def slots(self) -> int:
