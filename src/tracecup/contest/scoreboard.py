@@ -41,7 +41,8 @@ class Release:
 
     An invalid release has privacy 0. A team that plays *hors concours* is attacked and shown
     with its raw scores whatever its utility is, but takes no part in sums, awards and the
-    correlation; its attacks count in the minima of others like any attack. The `benchmark` is the judge's pseudonymized data: attacked, but no entrant.
+    correlation; its attacks count in the minima of others like any attack. The `benchmark` is
+    the judge's pseudonymized data: attacked, but no entrant.
     """
 
     name: str
