@@ -35,7 +35,7 @@ class FactorSynthesizer(Synthesizer):
     """What PPMTF and PPMTF+ share: how factors are trained and how traces come from them."""
 
     z: int = parameter(16, "number of latent factors", low=1, high=256)
-    alpha: float = parameter(200.0, "precision of the observations", low=0, low_open=True)
+    alpha: float = parameter(200.0, "precision of the observations", low=0, high=1e9, low_open=True)
     iterations: int = parameter(100, "Gibbs iterations", low=1, positional=False)
     rho: int = parameter(
         1000, "sampled zeros per user and tensor", low=0, high=10**6, positional=False

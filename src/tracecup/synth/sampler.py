@@ -23,6 +23,7 @@ Key = tuple[np.uint64, np.uint64]
 Hyper = tuple[Floats, Floats]
 BETA0 = 2.0  # prior weight of the mean mu0 = 0; W0 = I and nu0 = z
 STORED_BYTES = 128 << 20  # sampled zeros up to this size are kept instead of made again
+PARTIAL_BYTES = 512 << 20  # more blocks of users only if their sums stay below this
 # Users are taken together until a row of B or C has so many observations on average: then its
 # sums come into the registers often enough to be worth it. Does not change any sum.
 PER_ROW, MOST_USERS = 64, 1024
@@ -99,8 +100,10 @@ class Sampler:
             tensors.value,
         )
         # Few blocks keep few partial sums, enough of them keep many cores busy.
-        self._users = block_bounds(n, 8 if n < 4096 else 16)
-        zp = padded(posterior.z)
+        zp, blocks = padded(posterior.z), 8 if n < 4096 else 16
+        while blocks > 2 and 8 * blocks * (locations + slots) * zp**2 > PARTIAL_BYTES:
+            blocks //= 2
+        self._users = block_bounds(n, blocks)
         self._precision = np.zeros((len(self._users), locations + slots, zp, zp))
         self._shifts = np.zeros((len(self._users), locations + slots, zp))
         counts = np.stack([tensors.transitions, tensors.visits], axis=1).astype(np.int64)
