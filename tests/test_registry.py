@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import subprocess
 import sys
 import textwrap
 import warnings
@@ -18,9 +19,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tracecup.attack
-import tracecup.obfuscate
-import tracecup.synth  # noqa: F401 - the three rooms make their methods known when imported
 from tracecup import registry
 from tracecup.attack import Case, FuzzyR, ReidAttack
 from tracecup.city import City, Grid
@@ -366,6 +364,16 @@ class TestSpell:
     )
     def test_spells(self, value: float | str, text: str) -> None:
         assert spell(value) == text
+
+
+class TestMethods:
+    @pytest.mark.parametrize(("kind", "name"), [("obfuscator", "RR(1)"), ("reid", "Fuzzy-R")])
+    def test_built_in_names_need_no_import(self, kind: str, name: str) -> None:
+        code = f"from tracecup.registry import parse; print(parse({kind!r}, {name!r}))"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert done.stdout.startswith(name), done.stderr
 
 
 class TestNearest:

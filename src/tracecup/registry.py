@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import importlib
 import math
 import re
 import warnings
@@ -28,6 +29,13 @@ ENTRY_POINTS: dict[str, str] = {
     "inference": "tracecup.attacks",
     "synthesizer": "tracecup.synthesizers",
 }
+ROOMS: dict[str, str] = {
+    "obfuscator": "tracecup.obfuscate",
+    "reid": "tracecup.attack",
+    "inference": "tracecup.attack",
+    "synthesizer": "tracecup.synth",
+}
+"""Packages that register the built-in methods; loaded when a name of their kind is looked up."""
 MAX_NAME_LENGTH = 500
 MAX_SHOWN = 60
 MAX_WHOLE = 2**53 - 1
@@ -245,10 +253,12 @@ def register(kind: Kind, name: str, summary: str, citation: str = "") -> Callabl
 
 
 def methods(kind: Kind) -> dict[str, type[Method]]:
-    """All known methods of a kind, name -> class, including those of entry points.
+    """All known methods of a kind, name -> class: the built-in ones, then those of entry points.
 
     An entry point that fails to load is a `BrokenPlugin` warning and is left out.
     """
+    # By name, since no room may be imported here: a name must mean the same whoever asks first.
+    importlib.import_module(ROOMS[kind])
     _load_entry_points(ENTRY_POINTS[kind])
     return {cls.name: cls for cls in _methods[kind].values()}
 
@@ -391,7 +401,7 @@ def _load_entry_points(group: str) -> None:
                 f"plug-in {entry.name} = {entry.value} (entry points {group}) is left out: "
                 f"{problem}",
                 BrokenPlugin,
-                stacklevel=2,
+                stacklevel=3,
             )
 
 

@@ -9,14 +9,14 @@ import pytest
 from tracecup import registry
 from tracecup.checks import check_method
 from tracecup.checks.suite import kind_of
-from tracecup.registry import Method, register
+from tracecup.registry import KINDS, Method, methods, register
 
 Failures = Callable[[type[Method]], dict[str, str]]
 
 
 @pytest.fixture
 def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    copies = {kind: dict(known) for kind, known in registry._methods.items()}
+    copies = {kind: {c.name.lower(): c for c in methods(kind).values()} for kind in KINDS}
     monkeypatch.setattr(registry, "_methods", copies)
 
 

@@ -52,14 +52,12 @@ def leaves_its_input_alone(method: InferenceAttack) -> None:
 
 def same_seed_gives_same_bytes(method: InferenceAttack) -> None:
     """The same seed gives the same traces, on one thread and on two."""
-    case = ordinary_case()
-    demand_same_bytes(lambda seed: method.infer(case, seed))
+    demand_same_bytes(lambda seed: method.infer(ordinary_case(), seed))
 
 
 def takes_any_rng(method: InferenceAttack) -> None:
     """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    case = ordinary_case()
-    demand_any_rng(lambda rng: method.infer(case, rng))
+    demand_any_rng(lambda rng: method.infer(ordinary_case(), rng))
 
 
 def works_when_all_is_deleted(method: InferenceAttack) -> None:

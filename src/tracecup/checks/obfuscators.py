@@ -65,14 +65,12 @@ def leaves_its_input_alone(method: Obfuscator) -> None:
 
 def same_seed_gives_same_bytes(method: Obfuscator) -> None:
     """The same seed gives the same cells, on one thread and on two."""
-    original, city = original_traces(), small_city()
-    demand_same_bytes(lambda seed: method.obfuscate(original, city, seed))
+    demand_same_bytes(lambda seed: method.obfuscate(original_traces(), small_city(), seed))
 
 
 def takes_any_rng(method: Obfuscator) -> None:
     """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    original, city = original_traces(), small_city()
-    demand_any_rng(lambda rng: method.obfuscate(original, city, rng))
+    demand_any_rng(lambda rng: method.obfuscate(original_traces(), small_city(), rng))
 
 
 def works_for_one_user(method: Obfuscator) -> None:

@@ -62,14 +62,12 @@ def leaves_its_input_alone(method: ReidAttack) -> None:
 
 def same_seed_gives_same_bytes(method: ReidAttack) -> None:
     """The same seed gives the same scores and the same table, on one thread and on two."""
-    case = ordinary_case()
-    demand_same_bytes(lambda seed: _answers(method, case, seed))
+    demand_same_bytes(lambda seed: _answers(method, ordinary_case(), seed))
 
 
 def takes_any_rng(method: ReidAttack) -> None:
     """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    case = ordinary_case()
-    demand_any_rng(lambda rng: _answers(method, case, rng))
+    demand_any_rng(lambda rng: _answers(method, ordinary_case(), rng))
 
 
 def permuting_users_permutes_columns(method: ReidAttack) -> str | None:

@@ -35,14 +35,12 @@ def leaves_its_training_alone(method: Synthesizer) -> None:
 
 def same_seed_gives_same_bytes(method: Synthesizer) -> None:
     """The same seeds give the same model and the same traces, on one thread and on two."""
-    training = training_records()
-    demand_same_bytes(lambda seed: _sampled(method.fit(training, rng=seed), seed))
+    demand_same_bytes(lambda seed: _sampled(method.fit(training_records(), rng=seed), seed))
 
 
 def takes_any_rng(method: Synthesizer) -> None:
     """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    training = training_records()
-    demand_any_rng(lambda rng: _sampled(method.fit(training, rng=rng), rng))
+    demand_any_rng(lambda rng: _sampled(method.fit(training_records(), rng=rng), rng))
 
 
 def parts_equal_the_whole(method: Synthesizer) -> None:

@@ -87,7 +87,7 @@ def load_class(target: str) -> type[Method]:
     from tracecup.registry import Method, nearest
 
     found = SPELLING.fullmatch(target)
-    if found is None:
+    if found is None or found[1].endswith(".py"):
         raise InvalidParameter(
             "a class is written module:Class or package.module:Class, without folder and .py; "
             f"got {target[:80]!r}"

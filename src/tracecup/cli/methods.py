@@ -70,15 +70,13 @@ def methods(
 
 def chosen(what: str | None) -> list[Method]:
     """The methods of a kind, all of them, or the one that is named."""
-    import tracecup.attack
-    import tracecup.obfuscate
-    import tracecup.synth  # noqa: F401 - these rooms make their methods known when imported
     from tracecup import registry
     from tracecup.errors import UnknownMethod
 
     kinds = [kind for kind in registry.KINDS if what is None or kind == what.strip().lower()]
     if kinds:
-        return [cls() for kind in kinds for cls in registry.methods(kind).values()]
+        classes = [cls for kind in kinds for _, cls in sorted(registry.methods(kind).items())]
+        return [cls() for cls in classes]
     name = registry.split_name(what or "")[0]
     every = {kind: registry.methods(kind) for kind in registry.KINDS}
     found = [
