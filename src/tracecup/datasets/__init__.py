@@ -1,0 +1,63 @@
+"""Room 3, training data: the built-in generated city and loaders of public data sets.
+
+Every loader returns a `Dataset`: records as plain arrays and the city they lie in.
+"""
+
+from tracecup.datasets.box import BEIJING, CITIES, TOKYO_CENTRE, Box
+from tracecup.datasets.foursquare import read_foursquare, read_tsmc2014
+from tracecup.datasets.geolife import read_geolife
+from tracecup.datasets.gowalla import read_gowalla
+from tracecup.datasets.metropolis import Metropolis
+from tracecup.datasets.mobility import (
+    DayStatistics,
+    day_statistics,
+    radius_of_gyration,
+    return_probability,
+    visit_frequencies,
+    zipf_exponent,
+)
+from tracecup.datasets.peopleflow import read_peopleflow
+from tracecup.datasets.prepared import ContestTraining, read_contest_training, read_prepared
+from tracecup.datasets.records import (
+    CONTEST,
+    FOURSQUARE,
+    PEOPLEFLOW,
+    Dataset,
+    Records,
+    Split,
+    Timetable,
+)
+from tracecup.datasets.splitting import split_users
+from tracecup.datasets.table import read_csv, read_parquet
+
+__all__ = [
+    "BEIJING",
+    "CITIES",
+    "CONTEST",
+    "FOURSQUARE",
+    "PEOPLEFLOW",
+    "TOKYO_CENTRE",
+    "Box",
+    "ContestTraining",
+    "Dataset",
+    "DayStatistics",
+    "Metropolis",
+    "Records",
+    "Split",
+    "Timetable",
+    "day_statistics",
+    "radius_of_gyration",
+    "read_contest_training",
+    "read_csv",
+    "read_foursquare",
+    "read_geolife",
+    "read_gowalla",
+    "read_parquet",
+    "read_peopleflow",
+    "read_prepared",
+    "read_tsmc2014",
+    "return_probability",
+    "split_users",
+    "visit_frequencies",
+    "zipf_exponent",
+]

@@ -1,0 +1,290 @@
+"""Compiled scanners of text fields: lines, numbers and times straight from bytes.
+
+Each returns a mark per field instead of raising, so that a reader can name the line.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.kernels import kernel
+
+LF, CR, QUOTE, ZERO, NINE = 10, 13, 34, 48, 57
+MINUS, PLUS, DOT, COLON, SPACE = 45, 43, 46, 58, 32
+UPPER_E, LOWER_E, UPPER_T, UPPER_Z, LOWER_Z = 69, 101, 84, 90, 122
+GOOD, BAD, HARD = 1, 0, 2
+EXACT_POWERS = 10.0 ** np.arange(23)
+# Digits of a whole number below 2^53 are exact in a double.
+EXACT_DIGITS = 15
+DAYS_BEFORE = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365])
+MONTHS = np.frombuffer(b"JanFebMarAprMayJunJulAugSepOctNovDec", dtype=np.uint8).copy()
+MAX_YEAR = 9999
+
+
+@kernel
+def split_lines(  # noqa: PLR0912 - a scanner in one loop; calls would cost more than its steps
+    text: NDArray[np.uint8], delimiter: int, quoted: bool, columns: int, lines: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut text of `lines` whole lines into fields: (begin, end, number of fields of a line).
+
+    begin, end: shape (lines, columns), bytes of the first `columns` fields without quotes; -1
+    where a line has fewer. A quote that is not closed on its line makes the count negative.
+    """
+    begin = np.full((lines, columns), -1, dtype=np.int64)
+    end = np.full((lines, columns), -1, dtype=np.int64)
+    fields = np.zeros(lines, dtype=np.int64)
+    at = 0
+    for line in range(lines):
+        stop = at
+        while stop < len(text) and text[stop] != LF:
+            stop += 1
+        last = stop - 1 if stop > at and text[stop - 1] == CR else stop
+        count = 0
+        broken = False
+        while True:
+            first = at
+            opened = quoted and at < last and text[at] == QUOTE
+            if opened:
+                at += 1
+                while at < last:
+                    if text[at] == QUOTE:
+                        if at + 1 >= last or text[at + 1] == delimiter:
+                            break
+                        if text[at + 1] == QUOTE:  # a doubled quote stands for one
+                            at += 1
+                    at += 1
+                broken = broken or at >= last
+                if count < columns:
+                    begin[line, count] = first + 1
+                    end[line, count] = at
+                at = min(at + 1, last)
+            else:
+                while at < last and text[at] != delimiter:
+                    at += 1
+                if count < columns:
+                    begin[line, count] = first
+                    end[line, count] = at
+            count += 1
+            if at >= last:
+                break
+            at += 1
+        fields[line] = -count if broken else count
+        at = stop + 1
+    return begin, end, fields
+
+
+@kernel
+def scan_whole(
+    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+    """Whole numbers of up to 18 digits, with an optional sign."""
+    values = np.zeros(len(begin), dtype=np.int64)
+    marks = np.zeros(len(begin), dtype=np.int8)
+    for k in range(len(begin)):
+        at, stop = begin[k], end[k]
+        if at < 0:
+            continue
+        negative = at < stop and text[at] == MINUS
+        if negative:
+            at += 1
+        if at >= stop or stop - at > 18:
+            continue
+        value, good = _digits(text, at, stop)
+        if good:
+            values[k] = -value if negative else value
+            marks[k] = GOOD
+    return values, marks
+
+
+@kernel
+def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
+    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Decimal numbers, rounded as Python rounds them.
+
+    Up to 15 digits and 22 places are exact by one division; longer ones are marked HARD, to be
+    read by Python itself. Neither nan nor infinity is a number here.
+    """
+    values = np.zeros(len(begin), dtype=np.float64)
+    marks = np.zeros(len(begin), dtype=np.int8)
+    for k in range(len(begin)):
+        at, stop = begin[k], end[k]
+        if at < 0:
+            continue
+        negative = at < stop and text[at] == MINUS
+        if at < stop and text[at] in (MINUS, PLUS):
+            at += 1
+        mantissa, digits, places, seen, dotted = np.int64(0), 0, 0, False, False
+        while at < stop:
+            byte = text[at]
+            if ZERO <= byte <= NINE:
+                seen = True
+                if digits or byte != ZERO:
+                    digits += 1
+                if digits <= EXACT_DIGITS:
+                    mantissa = mantissa * 10 + (byte - ZERO)
+                if dotted:
+                    places += 1
+            elif byte == DOT and not dotted:
+                dotted = True
+            else:
+                break
+            at += 1
+        if not seen:
+            continue
+        if at < stop:
+            if text[at] in (LOWER_E, UPPER_E):
+                marks[k] = HARD
+            continue
+        if digits > EXACT_DIGITS or places > 22:
+            marks[k] = HARD
+            continue
+        value = mantissa / EXACT_POWERS[places]
+        values[k] = -value if negative else value
+        marks[k] = GOOD
+    return values, marks
+
+
+@kernel
+def scan_iso_time(
+    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """`YYYY-MM-DD HH:MM[:SS[.f]][Z|+HH:MM]` (T or space) as seconds since 1970.
+
+    Without a zone the time is taken as it stands.
+    """
+    values = np.zeros(len(begin), dtype=np.float64)
+    marks = np.zeros(len(begin), dtype=np.int8)
+    for k in range(len(begin)):
+        at, stop = begin[k], end[k]
+        if at < 0 or stop - at < 16:
+            continue
+        year, good = _digits(text, at, at + 4)
+        month, good_month = _digits(text, at + 5, at + 7)
+        day, good_day = _digits(text, at + 8, at + 10)
+        good = good and good_month and good_day
+        good = good and text[at + 4] == MINUS and text[at + 7] == MINUS
+        good = good and text[at + 10] in (SPACE, UPPER_T)
+        seconds, at, good_time = _clock(text, at + 11, stop)
+        days, good_date = _days(year, month, day)
+        shift, at, good_zone = _zone(text, at, stop)
+        if good and good_time and good_date and good_zone and at == stop:
+            values[k] = 86400.0 * days + seconds - shift
+            marks[k] = GOOD
+    return values, marks
+
+
+@kernel
+def scan_tweet_time(
+    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """`Tue Apr 03 18:00:06 +0000 2012` as seconds since 1970."""
+    values = np.zeros(len(begin), dtype=np.float64)
+    marks = np.zeros(len(begin), dtype=np.int8)
+    for k in range(len(begin)):
+        at = begin[k]
+        if at < 0 or end[k] - at != 30:
+            continue
+        month = 0
+        for m in range(12):
+            if (
+                text[at + 4] == MONTHS[3 * m]
+                and text[at + 5] == MONTHS[3 * m + 1]
+                and text[at + 6] == MONTHS[3 * m + 2]
+            ):
+                month = m + 1
+        day, good = _digits(text, at + 8, at + 10)
+        year, good_year = _digits(text, at + 26, at + 30)
+        seconds, after, good_time = _clock(text, at + 11, at + 19)
+        shift, _, good_zone = _zone(text, at + 20, at + 25)
+        days, good_date = _days(year, month, day)
+        for gap in (3, 7, 10, 19, 25):
+            good = good and text[at + gap] == SPACE
+        if good and good_year and good_time and good_zone and good_date and after == at + 19:
+            values[k] = 86400.0 * days + seconds - shift
+            marks[k] = GOOD
+    return values, marks
+
+
+@kernel
+def pack(
+    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Fields one after the other: (offsets of shape (n + 1,), bytes); missing ones are empty."""
+    offsets = np.zeros(len(begin) + 1, dtype=np.int32)
+    for k in range(len(begin)):
+        offsets[k + 1] = offsets[k] + max(0, end[k] - begin[k])
+    packed = np.empty(offsets[-1], dtype=np.uint8)
+    for k in range(len(begin)):
+        for j in range(offsets[k + 1] - offsets[k]):
+            packed[offsets[k] + j] = text[begin[k] + j]
+    return offsets, packed
+
+
+@kernel
+def _digits(text: NDArray[np.uint8], at: int, stop: int) -> tuple[int, bool]:
+    value = 0
+    for k in range(at, stop):
+        if k >= len(text) or not ZERO <= text[k] <= NINE:
+            return 0, False
+        value = value * 10 + int(text[k] - ZERO)
+    return value, True
+
+
+@kernel
+def _clock(text: NDArray[np.uint8], at: int, stop: int) -> tuple[float, int, bool]:
+    """`HH:MM[:SS[.f]]` from `at`: (seconds, where it ended, whether it is good)."""
+    hour, good = _digits(text, at, at + 2)
+    minute, good_minute = _digits(text, at + 3, at + 5)
+    good = bool(good and good_minute and at + 5 <= stop and text[at + 2] == COLON)
+    seconds = 0.0
+    at += 5
+    if good and at < stop and text[at] == COLON:
+        second, good = _digits(text, at + 1, at + 3)
+        good = good and at + 3 <= stop and second < 60
+        seconds = float(second)
+        at += 3
+        if good and at < stop and text[at] == DOT:
+            at += 1
+            part, first = 0.1, at
+            while at < stop and ZERO <= text[at] <= NINE:
+                seconds += part * (text[at] - ZERO)
+                part *= 0.1
+                at += 1
+            good = at > first
+    good = good and hour < 24 and minute < 60
+    return 3600.0 * hour + 60.0 * minute + seconds, at, good
+
+
+@kernel
+def _zone(text: NDArray[np.uint8], at: int, stop: int) -> tuple[float, int, bool]:
+    """Nothing, `Z` or `+HH:MM` (colon optional): (seconds east, where it ended, good)."""
+    if at >= stop:
+        return 0.0, at, True
+    if text[at] in (UPPER_Z, LOWER_Z):
+        return 0.0, at + 1, True
+    if text[at] not in (PLUS, MINUS):
+        return 0.0, at, False
+    sign = -1.0 if text[at] == MINUS else 1.0
+    hour, good = _digits(text, at + 1, at + 3)
+    colon = at + 3 < stop and text[at + 3] == COLON
+    first = at + 4 if colon else at + 3
+    minute, good_minute = _digits(text, first, first + 2)
+    good = good and good_minute and first + 2 <= stop and hour < 24 and minute < 60
+    return sign * (3600.0 * hour + 60.0 * minute), first + 2, good
+
+
+@kernel
+def _days(year: int, month: int, day: int) -> tuple[int, bool]:
+    """Days since 1970-01-01 of a date of the years 1 to 9999."""
+    if not (1 <= year <= MAX_YEAR and 1 <= month <= 12 and day >= 1):
+        return 0, False
+    leap = (year % 4 == 0 and year % 100 != 0) or year % 400 == 0
+    length = DAYS_BEFORE[month] - DAYS_BEFORE[month - 1] + (1 if leap and month == 2 else 0)
+    if day > length:
+        return 0, False
+    before = year - 1
+    days = 365 * before + before // 4 - before // 100 + before // 400 - 719162
+    days += DAYS_BEFORE[month - 1] + (1 if leap and month > 2 else 0) + day - 1
+    return int(days), True

@@ -1,0 +1,64 @@
+"""Gowalla and Brightkite check-ins as the Stanford collection distributes them.
+
+One tab-separated file: user, time, latitude, longitude, location.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+
+import numpy as np
+
+from tracecup.datasets.box import Box
+from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
+from tracecup.datasets.records import FOURSQUARE, Dataset, Timetable
+from tracecup.datasets.textblocks import BadLines, Layout, read_text
+
+COLUMNS = ("user", "time", "latitude", "longitude", "location")
+LAYOUT = Layout(COLUMNS, delimiter="\t", fewest=1)
+
+
+def read_gowalla(
+    path: str | PathLike[str],
+    *,
+    box: Box,
+    top: int | None = 1000,
+    nx: int = 20,
+    ny: int = 20,
+    timetable: Timetable = FOURSQUARE,
+    fewest: int = 1,
+    utc_offset: float = 0.0,
+    bad_lines: BadLines = "raise",
+) -> Dataset:
+    """Read `loc-gowalla_totalCheckins.txt` or `loc-brightkite_totalCheckins.txt` (also .gz).
+
+    A line is like `0 <tab> 2010-10-19T23:55:27Z <tab> 30.2359091167 <tab> -97.7951395833 <tab>
+    22847`; Brightkite's locations are text. Brightkite has some lines with a user and nothing
+    else: they are no check-ins and are passed over silently. `utc_offset` in minutes turns UTC
+    into the city's time; the position of a location is that of its first check-in in the box.
+    """
+    collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
+    codes, known = Codes(), Venues()
+    shift = 60.0 * utc_offset
+    for block in read_text(path, LAYOUT):
+        begin, end = block.begin, block.end
+        user = block.whole("user")
+        empty = block.good & ~(end[:, 1:4] > begin[:, 1:4]).any(axis=1)
+        block.good &= ~empty
+        unix = block.time("time", "iso")
+        latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
+        words = block.words("location")
+        if top is not None:
+            block.expect(np.asarray(end[:, 4] > begin[:, 4]), "location", "a location id")
+        rows = block.settle(bad_lines)
+        collector.skipped += len(block) - len(rows) - int(empty.sum())
+        rows = rows[box.contains(latitude[rows], longitude[rows])]
+        local = unix[rows] + shift
+        if top is None:
+            collector.add_points(user[rows], latitude[rows], longitude[rows], local, shift)
+            continue
+        place = codes.of(words.take(rows))
+        known.learn(place, latitude[rows], longitude[rows])
+        collector.add(user[rows], place, local, shift)
+    dataset = collector.regions() if top is None else collector.places(known)
+    return need_records(dataset, "the check-ins")

@@ -1,0 +1,146 @@
+"""SNS-based People Flow Data: the raw daily files (a position every five minutes per person).
+
+Licence CC BY 4.0; name Nightley, Inc. and the University of Tokyo's projects when using it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import Places
+from tracecup.datasets.box import TOKYO_CENTRE, Box
+from tracecup.datasets.collect import Codes, Collector, Cut, need_records
+from tracecup.datasets.records import PEOPLEFLOW, Dataset, Timetable
+from tracecup.datasets.textblocks import BadLines, Block, Layout, read_text, text_of
+from tracecup.errors import UnreadableFile
+
+COLUMNS = (
+    "user_id",
+    "gender",
+    "datetime",
+    "latitude",
+    "longitude",
+    "category",
+    "subcategory",
+    "state",
+    "category_id",
+)
+LAYOUT = Layout(COLUMNS, quoted=True, skip=1)
+JAPAN_SECONDS = 9 * 3600
+HOSPITAL = "building/Hospital"
+
+
+def read_peopleflow(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    box: Box = TOKYO_CENTRE,
+    nx: int = 20,
+    ny: int = 20,
+    timetable: Timetable = PEOPLEFLOW,
+    chain: bool = True,
+    fewest: int = 1,
+    places: bool = True,
+    bad_lines: BadLines = "raise",
+) -> Dataset:
+    """Read daily files `YYYY-MM-DD.csv` (or a folder of them), in the order of their dates.
+
+    A line holds user, gender, date and time (Japan), latitude, longitude, category,
+    subcategory, state (stay or move) and category number; the first line is a header.
+    Records in the box at the minutes of the timetable are kept. With `chain` every user keeps
+    one gap-free chain, one record in each instant (see `splitting.keep_chains`), and users
+    without one are dropped: `dataset.split(500, 500)` is then the published split. With
+    `places` the city gets the places named in the file and its hospital regions.
+
+    Memory grows with the records kept, not with the files.
+    """
+    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, exact=True))
+    spots = _Spots(box, nx, ny)
+    for path in _files(paths):
+        for block in read_text(path, LAYOUT):
+            user = block.whole("user_id")
+            local = block.time("datetime", "iso")
+            latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
+            rows = block.settle(bad_lines)
+            collector.skipped += len(block) - len(rows)
+            collector.add_points(
+                user[rows], latitude[rows], longitude[rows], local[rows], JAPAN_SECONDS
+            )
+            if places:
+                spots.add(block, rows, latitude, longitude)
+    table = spots.table()
+    hospital = table.in_category(HOSPITAL).regions
+    dataset = collector.regions(
+        in_order=True, hospitals=np.unique(hospital).tolist(), places=table, chain=chain
+    )
+    return need_records(dataset, "the people-flow files")
+
+
+class _Spots:
+    """Places named in the files: distinct points with a category, and how often they occur."""
+
+    def __init__(self, box: Box, nx: int, ny: int) -> None:
+        self.box, self.nx, self.ny = box, nx, ny
+        self.codes = Codes()
+        self.found: dict[tuple[float, float], tuple[int, int]] = {}
+
+    def add(
+        self,
+        block: Block,
+        rows: NDArray[np.int64],
+        latitude: NDArray[np.float64],
+        longitude: NDArray[np.float64],
+    ) -> None:
+        begin, end = block.begin, block.end
+        named = end[rows, 5] > begin[rows, 5]
+        rows = rows[named & self.box.contains(latitude[rows], longitude[rows])]
+        if not len(rows):
+            return
+        parts = [block.words(name).take(rows) for name in ("category", "subcategory")]
+        parts.append(block.words("category_id").take(rows))
+        names = [self.codes.of(part) for part in parts]
+        key = np.stack([latitude[rows], longitude[rows]], axis=1)
+        points, first, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
+        for (y, x), row, count in zip(points.tolist(), first, counts.tolist(), strict=True):
+            # The first category met at a point stays its category.
+            code, before = self.found.get((y, x), (-1, 0))
+            if code < 0:
+                code = self._category(*(int(name[row]) for name in names))
+            self.found[y, x] = (code, before + count)
+
+    def table(self) -> Places:
+        """The places in the order in which points sort (south to north)."""
+        points = sorted(self.found)
+        latitude = np.array([y for y, _ in points], dtype=np.float64)
+        longitude = np.array([x for _, x in points], dtype=np.float64)
+        return Places(
+            latitude,
+            longitude,
+            self.box.cells(latitude, longitude, self.nx, self.ny),
+            tuple(text_of(self.codes.names[self.found[point][0]]) for point in points),
+            np.array([self.found[point][1] for point in points], dtype=np.int64),
+        )
+
+    def _category(self, general: int, special: int, number: int) -> int:
+        import pyarrow as pa
+
+        joined = b"/".join(self.codes.names[code] for code in (general, special, number))
+        return int(self.codes.of(pa.array([joined.rstrip(b"/")], pa.binary()))[0])
+
+
+def _files(
+    paths: str | PathLike[str] | Sequence[str | PathLike[str]],
+) -> Sequence[str | PathLike[str]]:
+    if not isinstance(paths, (str, PathLike)):
+        return paths
+    folder = Path(paths)
+    if not folder.is_dir():
+        return [folder]
+    found = sorted(folder.glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].csv*"))
+    if not found:
+        raise UnreadableFile(folder, "holds no file named YYYY-MM-DD.csv")
+    return found

@@ -1,0 +1,196 @@
+"""Data sets that others have prepared: the synthesizer's own files and the contest's training set.
+
+`read_prepared` for PPMTF/PPMTF+ (`traintraces_TK.csv`, ...), `read_contest_training` for PWS Cup.
+"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import City, Places
+from tracecup.city.files import read_city
+from tracecup.datasets.box import TOKYO_CENTRE, Box
+from tracecup.datasets.collect import PLACE_GRID
+from tracecup.datasets.records import PEOPLEFLOW, Records, Split, Timetable
+from tracecup.datasets.textblocks import Block, Layout, read_text, text_of
+from tracecup.errors import InvalidFile, Problem, UnreadableFile
+from tracecup.traces import Traces
+from tracecup.traces.files import read_traces
+
+TRACES = Layout(("user_index", "poi_index", "unixtime", "hour", "min"), header=True)
+USER_INDEX = Layout(("user_id", "user_index"), header=True)
+PLACE_INDEX = Layout(("poi_id", "poi_index", "category"), header=True)
+PLACES = Layout(("poi_id", "y", "x"), header=True)
+HOSPITAL = "building/Hospital"
+ENDINGS = ("", ".gz", ".zst")
+SECONDS_A_DAY = 86_400
+
+
+def read_prepared(
+    folder: str | PathLike[str],
+    city: str = "TK",
+    *,
+    box: Box = TOKYO_CENTRE,
+    nx: int = 20,
+    ny: int = 20,
+    timetable: Timetable = PEOPLEFLOW,
+) -> Split:
+    """Read the files that the published synthesizer is trained on and evaluated with.
+
+    `traintraces_XX.csv` and `testtraces_XX.csv` (`user_index,poi_index,category,unixtime,dow,
+    hour,min`, further columns ignored), `tuserindex_XX.csv`, `euserindex_XX.csv`,
+    `POIindex_XX.csv` and, for places, `POI_XX.csv`, with XX = `city`. Users are numbered from 0
+    in both parts; `users` holds the ids of the source.
+
+    With the people-flow timetable (one record in every slot) the records of a user form one
+    day, whatever their dates: the published chains run over several dates. Otherwise (check-ins:
+    `timetable=FOURSQUARE`) days are the dates of the file.
+    """
+    place_ids, categories, n_locations = _place_index(_find(folder, f"POIindex_{city}.csv"))
+    by_place = n_locations != nx * ny or any(name != "-" for name in categories)
+    if by_place:
+        places = _places(_find(folder, f"POI_{city}.csv"), place_ids, categories, box)
+        town = City(box.grid(PLACE_GRID, PLACE_GRID), (), places)
+    else:
+        town = City(box.grid(nx, ny))
+    parts = []
+    for letter, part in (("t", "train"), ("e", "test")):
+        ids = _user_index(_find(folder, f"{letter}userindex_{city}.csv"))
+        path = _find(folder, f"{part}traces_{city}.csv")
+        parts.append(_records(path, ids, n_locations, timetable))
+    return Split(parts[0], parts[1], town, by_place)
+
+
+class ContestTraining(NamedTuple):
+    """Training and testing traces of the contest's participants' kit, and the city."""
+
+    training: Traces
+    testing: Traces
+    city: City
+
+
+def read_contest_training(folder: str | PathLike[str], city: str = "TK") -> ContestTraining:
+    """Read `traintraces_TK.csv`, `testtraces_TK.csv`, `regions_TK.csv` and `POI_TK.csv`.
+
+    The same users in both parts, 35 locations each in the order of time; the times themselves
+    are not in the files, so the clock is one long day. Hospital regions are those with a place
+    of category `building/Hospital`. All files may be compressed.
+    """
+    plain = read_city(_find(folder, f"regions_{city}.csv"), _find(folder, f"POI_{city}.csv"))
+    hospitals = np.unique(plain.places.in_category(HOSPITAL).regions)
+    town = City(plain.grid, hospitals.tolist(), plain.places)
+    training, testing = (
+        read_traces(_find(folder, f"{part}traces_{city}.csv"), n_regions=town.n_regions)
+        for part in ("train", "test")
+    )
+    return ContestTraining(training, testing, town)
+
+
+def _find(folder: str | PathLike[str], name: str) -> Path:
+    for ending in ENDINGS:
+        path = Path(folder) / (name + ending)
+        if path.exists():
+            return path
+    raise UnreadableFile(Path(folder) / name, "no such file (nor with .gz or .zst)")
+
+
+def _user_index(path: Path) -> dict[int, int]:
+    """user_index -> user_id."""
+    found: dict[int, int] = {}
+    for block in read_text(path, USER_INDEX):
+        ids, indices = block.whole("user_id"), block.whole("user_index")
+        block.settle("raise")
+        for row, (user, index) in enumerate(zip(ids.tolist(), indices.tolist(), strict=True)):
+            if index in found:
+                _fail(path, block.first_line + row, "user_index", str(index), "each index once")
+            found[index] = user
+    return found
+
+
+def _place_index(path: Path) -> tuple[list[bytes], list[str], int]:
+    """(ids, categories, number) of the locations, in the order of their indices."""
+    ids: list[bytes] = []
+    categories: list[str] = []
+    for block in read_text(path, PLACE_INDEX):
+        index = block.whole("poi_index")
+        expected = len(ids) + np.arange(len(block))
+        block.expect(index == expected, "poi_index", "0, 1, 2, ... in order")
+        block.settle("raise")
+        ids += block.words("poi_id").to_pylist()
+        categories += [text_of(word) for word in block.words("category").to_pylist()]
+    if not ids:
+        _fail(path, 0, "", "no rows", "one row for every location")
+    return ids, categories, len(ids)
+
+
+def _places(path: Path, wanted: list[bytes], categories: list[str], box: Box) -> Places:
+    row_of = {place: k for k, place in enumerate(wanted)}
+    latitude, longitude = np.full(len(wanted), np.nan), np.full(len(wanted), np.nan)
+    for block in read_text(path, PLACES):
+        y, x = block.decimal("y"), block.decimal("x")
+        block.settle("raise")
+        for row, place in enumerate(block.words("poi_id").to_pylist()):
+            if place in row_of:
+                latitude[row_of[place]], longitude[row_of[place]] = y[row], x[row]
+    missing = np.flatnonzero(np.isnan(latitude))
+    if len(missing):
+        found = f"no row for place {text_of(wanted[missing[0]])}"
+        _fail(path, 0, "poi_id", found, "every place of the index")
+    cells = box.cells(latitude, longitude, PLACE_GRID, PLACE_GRID)
+    outside = np.flatnonzero(cells < 0)
+    if len(outside):
+        found = f"place {text_of(wanted[outside[0]])} outside the box"
+        _fail(path, 0, "y", found, "places inside the box")
+    unknown = np.full(len(wanted), -1, dtype=np.int64)
+    return Places(latitude, longitude, cells, tuple(categories), unknown)
+
+
+def _records(path: Path, ids: dict[int, int], n_locations: int, timetable: Timetable) -> Records:
+    parts: list[tuple[NDArray[np.generic], ...]] = []
+    position = {index: k for k, index in enumerate(sorted(ids))}
+    for block in read_text(path, TRACES):
+        parts.append(_trace_block(block, position, n_locations, timetable))
+    if not parts:
+        _fail(path, 0, "", "no rows", "one row for every record")
+    user, where, unix, instant, day = (np.concatenate(part) for part in zip(*parts, strict=True))
+    # One record in every instant of a single day: dates do not count (see above).
+    one_day = len(user) == len(ids) * timetable.instants
+    day = np.zeros_like(day) if one_day else day - day.min()
+    return Records.of(
+        user,
+        where,
+        day,
+        instant,
+        unix,
+        n_locations,
+        timetable,
+        np.array([ids[index] for index in sorted(ids)], dtype=np.int64),
+    )
+
+
+def _trace_block(
+    block: Block, position: dict[int, int], n_locations: int, timetable: Timetable
+) -> tuple[NDArray[np.generic], ...]:
+    index, where = block.whole("user_index"), block.whole("poi_index")
+    unix = block.decimal("unixtime")
+    hour, minute = block.whole("hour"), block.whole("min")
+    user = np.array([position.get(k, -1) for k in index.tolist()], dtype=np.int64)
+    block.expect(user >= 0, "user_index", "an index of the user index file")
+    block.expect((where >= 0) & (where < n_locations), "poi_index", f"0 to {n_locations - 1}")
+    block.expect((hour >= 0) & (hour < 24), "hour", "an hour 0 to 23")
+    block.expect((minute >= 0) & (minute < 60), "min", "a minute 0 to 59")
+    instant = timetable.instant_of(np.clip(60 * hour + minute, -1, 24 * 60))
+    block.expect(instant >= 0, "hour", "a time of the timetable")
+    block.settle("raise")
+    # Midnight by the clock of the file, to the nearest day: the file's zone is not known.
+    day = np.round((unix - 3600 * hour - 60 * minute) / SECONDS_A_DAY).astype(np.int64)
+    return user, where.astype(np.int32), unix, instant, day
+
+
+def _fail(path: Path, line: int, column: str, found: str, expected: str) -> None:
+    raise InvalidFile(path, [Problem(line, column, found, expected)])
