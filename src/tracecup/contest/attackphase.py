@@ -97,6 +97,11 @@ class AttackPhase:
         self._stages.say(STAGE, self._done, self._total)
 
 
+def attack_seed(seed: int) -> int:
+    """The seed of all attacks of a contest with this seed."""
+    return child_seed(seed, "attack")
+
+
 def sample_players(archive: Archive) -> dict[str, Bot]:
     """The sample attacks as players: each attacks in its own way only and defends nothing."""
     reid = {c: Bot("None", (name,), ()) for c, name in archive.sample_attacks("reid").items()}

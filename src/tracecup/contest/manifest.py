@@ -92,7 +92,8 @@ def check_manifest(folder: Path, digest: str | None = None) -> list[str]:
     found = []
     published = digest or read_digest(folder)
     if file_hash(folder / MANIFEST) != published:
-        found.append(f"{MANIFEST}: is not the one whose digest was published ({published})")
+        source = "as published" if digest else f"of {DIGEST}"
+        found.append(f"{MANIFEST}: does not have the digest {source}, {published}")
     listed = read_manifest(folder)
     there = set(files_of(folder))
 

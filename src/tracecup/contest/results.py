@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tracecup.contest.archive import write_json
+from tracecup.contest.archive import Archive, write_json
+from tracecup.contest.attackphase import read_attack_names
 from tracecup.contest.awards import Award, give_awards
 from tracecup.contest.bootstrap import RankInterval
 from tracecup.contest.correlation import Correlation
@@ -21,7 +22,7 @@ from tracecup.contest.ranking import award_ranks
 from tracecup.contest.rules import ATTACK_KINDS, AttackKind, Rules
 from tracecup.contest.scoreboard import Board, Release, Scoreboard, State, Targets
 from tracecup.contest.sheets import FILE_COLUMN, MINIMUM_COLUMN, Sheet, column_of, write_sheet
-from tracecup.contest.submission import Submission
+from tracecup.contest.submission import Submission, read_submission
 from tracecup.contest.tables import Table, Value
 from tracecup.contest.targetscores import TargetScores
 
@@ -96,6 +97,13 @@ def compute_results(
         "attacks": sum(len(target.of(kind)) for target in targets for kind in ATTACK_KINDS),
     }  # fmt: skip
     return Results(board, awards, ranks, correlation, tables, sheets, summary)
+
+
+def results_of(archive: Archive, targets: Sequence[TargetScores]) -> Results:
+    """The results of an archive whose cells are scored."""
+    submissions = {entry: read_submission(archive, entry) for entry in archive.defenders}
+    names = read_attack_names(archive)
+    return compute_results(archive.rules, submissions, targets, archive.attackers, names)
 
 
 def write_results(folder: Path, results: Results) -> list[Path]:

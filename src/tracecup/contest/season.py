@@ -29,14 +29,14 @@ from tracecup.contest.archive import (
     write_json,
     write_text,
 )
-from tracecup.contest.attackphase import AttackPhase, read_attack_names
+from tracecup.contest.attackphase import AttackPhase, attack_seed
 from tracecup.contest.bots import Bot, bots_for
 from tracecup.contest.commitment import Opening, content_hash
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry, team_entries
 from tracecup.contest.ledger import Ledger
 from tracecup.contest.manifest import DIGEST, MANIFEST, WORK, read_digest, write_manifest
 from tracecup.contest.pseudonymize import pseudonymize
-from tracecup.contest.results import Results, compute_results, write_results
+from tracecup.contest.results import results_of, write_results
 from tracecup.contest.rulefile import RULES_FILE, rules_text
 from tracecup.contest.rules import Rules
 from tracecup.contest.stages import Progress, Stages
@@ -156,7 +156,7 @@ class _Play:
         each("commitments", range(self.season.teams + 1), str, self.seal)
         self.stages.once("commitment list", self.commit)
         players = {Entry(k).number: bot for k, bot in enumerate(self.bots, start=1)}
-        phase = AttackPhase(archive, players, self.seed("attack"), self.stages)
+        phase = AttackPhase(archive, players, attack_seed(self.season.seed), self.stages)
         self.stages.once("attack names", phase.describe)
         targets = phase.run(self.published())
         self.stages.once("results", lambda: self.results(targets))
@@ -293,13 +293,6 @@ class _Play:
             text = self.archive.opening_file(team, opened=False).read_text()
             paths.append(write_text(self.archive.opening_file(team, opened=True), text))
         return paths
-
-
-def results_of(archive: Archive, targets: Sequence[TargetScores]) -> Results:
-    """The results of an archive whose cells are scored."""
-    submissions = {entry: read_submission(archive, entry) for entry in archive.defenders}
-    names = read_attack_names(archive)
-    return compute_results(archive.rules, submissions, targets, archive.attackers, names)
 
 
 def _label(entry: Entry) -> str:

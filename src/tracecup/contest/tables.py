@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tracecup.errors import InvalidFile, InvalidParameter, Problem
+from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.safeio import atomic_write, open_regular, read_blocks
 
 Value = str | int | float | bool | None
@@ -96,7 +96,9 @@ def read_table(path: Path) -> Table:
     try:
         with open_regular(path) as file:
             held = parquet.read_table(pa.PythonFile(file, mode="r"))
-    except (pa.ArrowException, ValueError) as error:
+    except UnreadableFile:
+        raise
+    except (pa.ArrowException, ValueError, OSError) as error:
         raise InvalidFile(path, [Problem(0, "", "something else", "a Parquet table")]) from error
     return Table({name: held.column(name).to_pylist() for name in held.column_names})
 
