@@ -1,0 +1,182 @@
+"""What a contest teaches, said from its own numbers and only as far as they carry.
+
+The paper's two findings: cheating anonymization, and the correlation of the two minima.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracecup.report.facts import ContestFacts, Release
+from tracecup.report.markup import Html, clean, element, name_of
+
+CHEAT = "cheat("
+SAFE_FROM_REID = 0.99
+AS_OPEN_AS_BENCHMARK = 0.03
+STRONG = 0.7
+PAPER_CORRELATION = 0.895
+
+
+@dataclass(frozen=True)
+class Point:
+    """A release with both its minima."""
+
+    release: Release
+    reid: float
+    trace: float
+
+
+def lessons(facts: ContestFacts) -> list[Html]:
+    """The findings as paragraphs."""
+    points = _points(facts)
+    said = [_benchmark(points), *_cheating(points), _correlation(facts, points)]
+    said.append(
+        element(
+            "p",
+            [
+                element("strong", "A score is a ceiling. "),
+                "Each minimum says what the attacks of this contest could do. A stronger attack, "
+                "or an attacker who knows more than the reference traces, can only lower it.",
+            ],
+        )
+    )
+    return [paragraph for paragraph in said if paragraph]
+
+
+def leave_one_out(points: list[Point]) -> tuple[Point, float] | None:
+    """The release without which the correlation would be highest, and that correlation.
+
+    None where it is not defined: fewer than four releases, or scores that do not vary.
+    """
+    best: tuple[Point, float] | None = None
+    if len(points) < 4:
+        return None
+    for k, point in enumerate(points):
+        rest = points[:k] + points[k + 1 :]
+        value = _pearson([p.reid for p in rest], [p.trace for p in rest])
+        if value is not None and (best is None or value > best[1]):
+            best = (point, value)
+    return best
+
+
+def _points(facts: ContestFacts) -> list[Point]:
+    return [
+        Point(release, r, t)
+        for release, r, t in zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True)
+        if release.attacked and r is not None and t is not None
+    ]
+
+
+def _benchmark(points: list[Point]) -> Html:
+    base = next((p for p in points if p.release.benchmark), None)
+    if base is None:
+        return Html("")
+    found = 1 - base.reid
+    return element(
+        "p",
+        [
+            element("strong", "Taking the names away is not enough. "),
+            "The benchmark was only shuffled and given pseudonyms. The best attack still matched "
+            f"{found:.0%} of its users to their names, and its trace-inference score fell to "
+            f"{base.trace:.3f}.",
+        ],
+    )
+
+
+def _cheating(points: list[Point]) -> list[Html]:
+    base = next((p for p in points if p.release.benchmark), None)
+    cheats = [p for p in points if p.release.obfuscation.lower().startswith(CHEAT)]
+    if not cheats or base is None:
+        return []
+    cheat = max(cheats, key=lambda p: p.reid)
+    gap = cheat.trace - base.trace
+    safe, open_ = cheat.reid >= SAFE_FROM_REID, abs(gap) <= AS_OPEN_AS_BENCHMARK
+    if safe and open_:
+        verdict = (
+            "So it is secure against re-identification and open to trace inference: the attacker "
+            "need not know who is who to recover where people were. Do not measure privacy by "
+            "re-identification alone."
+        )
+    elif safe:
+        verdict = (
+            "It is secure against re-identification, but here its trace-inference score is "
+            f"{abs(gap):.3f} {'above' if gap > 0 else 'below'} the benchmark's, which is not the "
+            "near equality that the paper found."
+        )
+    else:
+        verdict = (
+            "The paper found almost 1 against re-identification; this contest does not show it, "
+            "perhaps because only some of the users were shuffled."
+        )
+    return [
+        element(
+            "p",
+            [
+                element("strong", "Cheating anonymization. "),
+                name_of(cheat.release.obfuscation),
+                " hands every chosen user the trace of another one before the judge shuffles them "
+                f"again ({cheat.release.label}, {cheat.release.status}). Against re-identification "
+                f"it scores {cheat.reid:.3f}, against trace inference {cheat.trace:.3f}; the "
+                f"benchmark, which hides nothing, has {base.reid:.3f} and {base.trace:.3f}. "
+                f"{verdict}",
+            ],
+        )
+    ]
+
+
+def _correlation(facts: ContestFacts, points: list[Point]) -> Html:
+    value, n = facts.correlation.value, facts.correlation.pairs
+    if value is None:
+        return Html("")
+    heading = element("strong", "Who cannot be told apart is hard to follow. ")
+    shown = (
+        f"Over {n} releases the two minima correlate with R = {value:.3f} (the paper's contest: "
+        f"{PAPER_CORRELATION}). "
+    )
+    if value >= STRONG:
+        return element(
+            "p",
+            [
+                heading,
+                shown,
+                "Where teams are judged by trace inference, nobody cheats, and the attackers have "
+                "to find the right pseudonym before they can undo the obfuscation.",
+            ],
+        )
+    return element("p", [heading, shown, *_why_weak(points)])
+
+
+def _why_weak(points: list[Point]) -> list[str]:
+    counted = [p for p in points if p.release.counts]
+    said = [f"That is below {STRONG:g}, weaker than in the paper. "]
+    if len(counted) < 3:
+        return [*said, "So few releases say little about a correlation."]
+    spread_r = float(np.ptp([p.reid for p in counted]))
+    spread_t = float(np.ptp([p.trace for p in counted]))
+    out = leave_one_out(counted)
+    if out is not None and out[1] >= STRONG:
+        point = out[0]
+        said.append(
+            f"One release accounts for it: without {point.release.label} "
+            f"({clean(point.release.obfuscation) or 'obfuscation not told'}), which has "
+            f"{point.reid:.3f} and {point.trace:.3f}, it would be {out[1]:.3f}. "
+        )
+    if min(spread_r, spread_t) < 0.1:
+        said.append(
+            f"The scores lie close together (s_R,min within {spread_r:.3f}, s_T,min within "
+            f"{spread_t:.3f}), so small differences decide."
+        )
+    elif len(said) == 1:
+        said.append(
+            "No single release accounts for it: obfuscations here differ in which of the two "
+            "attacks they resist."
+        )
+    return said
+
+
+def _pearson(xs: list[float], ys: list[float]) -> float | None:
+    if np.ptp(xs) == 0 or np.ptp(ys) == 0:
+        return None
+    return float(np.corrcoef(xs, ys)[0, 1])

@@ -1,0 +1,138 @@
+"""The two matrices of a contest as heat maps: who broke whom, and by how much.
+
+A cell that stands out from the page is one where much was found out.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tracecup.report.chart import PICTURE_WIDTH, Chart, View, layered
+from tracecup.report.facts import ContestFacts, Matrix, Release
+from tracecup.report.markup import Cell, clean, table
+from tracecup.report.scores import tooltip
+from tracecup.report.theme import Spec
+
+ROW_HEIGHT = 22
+
+
+def heat_map(facts: ContestFacts, kind: str) -> Chart:
+    """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
+    matrix = facts.reid if kind == "reid" else facts.trace
+    short, long = ("s_R", "re-identification") if kind == "reid" else ("s_T", "trace inference")
+    cells = _cells(facts.releases, matrix)
+    columns = [a.label for a in matrix.attackers]
+    rows = [release.label for release in facts.releases]
+    found = [float(c["score"]) for c in cells if c["score"] is not None]
+    low = math.floor(min(found, default=0.0) * 10) / 10
+    spec = layered(
+        {
+            "transform": [{"filter": "datum.score !== null"}],
+            "mark": {"type": "rect"},
+            "encoding": {
+                "color": {
+                    "field": "score",
+                    "type": "quantitative",
+                    "title": short,
+                    "scale": {"domain": [min(low, 0.9), 1], "range": "heatmap"},
+                    "legend": {"orient": "top", "gradientLength": 220, "format": ".1f"},
+                },
+                "tooltip": tooltip(
+                    ("release", "Release"),
+                    ("name", "Team"),
+                    ("attacker", "Attacker"),
+                    ("who", "Attacking team"),
+                    ("method", "Attack"),
+                    ("score", short),
+                ),
+            },
+        },
+        {
+            "transform": [{"filter": "datum.score === null"}],
+            "mark": {"type": "text", "text": "·", "style": "note", "fontSize": 16},
+        },
+        {
+            "transform": [{"filter": "datum.lowest"}],
+            "mark": {"type": "rect", "filled": False, "style": "weakest", "tooltip": None},
+        },
+        data={"values": cells},
+        encoding={
+            "x": {
+                "field": "attacker",
+                "type": "nominal",
+                "sort": columns,
+                "scale": {"domain": columns},
+                "axis": {"title": "Attacker", "orient": "top", "ticks": False, **_angle(columns)},
+            },
+            "y": {
+                "field": "release",
+                "type": "nominal",
+                "sort": rows,
+                "scale": {"domain": rows},
+                "axis": {"title": "Release", "ticks": False},
+            },
+        },
+        height=ROW_HEIGHT * len(rows),
+    )
+    return Chart(
+        key=f"matrix-{kind}",
+        title=f"Privacy against {long}, attacker by attacker",
+        caption=(
+            f"{short} of every release (rows) against every attacker (columns). The more a cell "
+            "stands out from the page, the more the attacker found out. The frame marks the "
+            "strongest attack on each release; a dot means its own release or no attack."
+        ),
+        alt=_heat_alt(short, facts.releases, matrix),
+        views=(View(f"matrix-{kind}", {**spec}),),
+        picture={**spec, "width": PICTURE_WIDTH - 80},
+        table_title=f"Table: all {short} scores",
+        table=table(
+            f"{short} of every release (rows) against every attacker (columns)",
+            ("Release", *columns, "Lowest score"),
+            [
+                (label, *values, lowest)
+                for label, values, lowest in zip(rows, matrix.values, matrix.minima, strict=True)
+            ],
+        ),
+        wide=True,
+    )
+
+
+def _cells(releases: tuple[Release, ...], matrix: Matrix) -> list[dict[str, Cell | bool]]:
+    cells: list[dict[str, Cell | bool]] = []
+    for release, values in zip(releases, matrix.values, strict=True):
+        found = [value for value in values if value is not None]
+        lowest = min(found, default=None)
+        # Of equally strong attacks the first is framed.
+        at = values.index(lowest) if lowest is not None else -1
+        for j, (attacker, value) in enumerate(zip(matrix.attackers, values, strict=True)):
+            cells.append(
+                {
+                    "release": release.label,
+                    "name": clean(release.name),
+                    "attacker": attacker.label,
+                    "who": clean(attacker.name),
+                    "method": clean(attacker.method),
+                    "score": value,
+                    "lowest": j == at,
+                }
+            )
+    return cells
+
+
+def _heat_alt(short: str, releases: tuple[Release, ...], matrix: Matrix) -> str:
+    text = (
+        f"Heat map of {short}: {len(releases)} releases down, {len(matrix.attackers)} attackers "
+        "across."
+    )
+    sums = [(s, a) for s, a in zip(matrix.sums, matrix.attackers, strict=True) if s is not None]
+    if sums:
+        best = min(sums, key=lambda pair: pair[0])
+        text += f" The strongest attacker over all is {best[1].label}, sum {best[0]:.3f}."
+    return text
+
+
+def _angle(labels: list[str]) -> Spec:
+    """Short labels stand upright over their narrow columns, long ones lie on their side."""
+    upright = max(map(len, labels), default=0) <= 4
+    return {"labelAngle": 0 if upright else -90, "labelOverlap": False, "labelFontSize": 10}

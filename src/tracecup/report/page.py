@@ -1,0 +1,355 @@
+"""The report of a contest: one HTML file that needs nothing else, on or off the network.
+
+Text for a student who was not there, and every number behind the charts.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from importlib import resources
+
+from tracecup.report import maps, matrices, risk, scores
+from tracecup.report.chart import Chart, figure, script, views_of
+from tracecup.report.facts import Award, ContestFacts
+from tracecup.report.lessons import lessons
+from tracecup.report.markup import (
+    Cell,
+    Html,
+    clean,
+    data_block,
+    element,
+    name_of,
+    scrolling,
+    table,
+)
+from tracecup.safeio import atomic_write
+
+VIEWS = "views"
+
+
+def write_report(facts: ContestFacts, path: str | os.PathLike[str]) -> None:
+    """Write the report of a contest to `path`, whole or not at all.
+
+    The file is self-contained: its content security policy allows no request at all. The same
+    facts give the same bytes. Needs the extra `report`; about 1 MB plus the maps, and about 5 s,
+    most of it for the JavaScript and the still pictures.
+    """
+    text = report_html(facts)
+    with atomic_write(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+def report_html(facts: ContestFacts) -> str:
+    """The report as text; see `write_report`."""
+    facts.check()
+    sections = _sections(facts)
+    charts = [chart for section in sections for chart in section.charts]
+    css = resources.files("tracecup.report").joinpath("page.css").read_text("utf-8")
+    program = script()
+    title = f"{clean(facts.name)}: report"
+    head = [
+        element("meta", (), {"charset": "utf-8"}),
+        element(
+            "meta",
+            (),
+            {"http-equiv": "Content-Security-Policy", "content": _policy(program, css)},
+        ),
+        element("meta", (), {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
+        element("meta", (), {"name": "color-scheme", "content": "light dark"}),
+        element("meta", (), {"name": "referrer", "content": "no-referrer"}),
+        element("title", title),
+        element("style", [Html(css)]),
+    ]
+    body = [
+        element("a", "Skip to the content", {"class": "skip", "href": "#content"}),
+        _banner(facts),
+        _contents(sections),
+        element("main", [section.html for section in sections], {"id": "content"}),
+        _footer(facts),
+        data_block(VIEWS, views_of(charts)),
+        element("script", [Html(program)], {"type": "module"}),
+    ]
+    page = element("html", [element("head", head), element("body", body)], {"lang": "en"})
+    return f"<!doctype html>\n{page}\n"
+
+
+class Section:
+    """A part of the page: heading, text and charts."""
+
+    def __init__(self, key: str, title: str, text: list[Html], *charts: Chart | None) -> None:
+        self.key, self.title = key, title
+        self.charts = [chart for chart in charts if chart is not None]
+        heading = element("h2", title, {"id": f"{key}-heading"})
+        self.html = element(
+            "section",
+            [heading, *text, *(figure(chart) for chart in self.charts)],
+            {"id": key, "aria-labelledby": f"{key}-heading"},
+        )
+
+
+def _sections(facts: ContestFacts) -> list[Section]:
+    found = [
+        Section("contest", "What this contest is", _contest_text(facts)),
+        Section("rules", "The rules", [scrolling(_rules(facts), "The rules of this contest")]),
+        Section("awards", "Awards and standings", _standings(facts)),
+        Section("minima-section", "Two kinds of privacy", _minima_text(), scores.scatter(facts)),
+        Section(
+            "matrices",
+            "Who broke whom",
+            [
+                element(
+                    "p",
+                    "Two tables of scores as pictures, one for each kind of attack. A row that "
+                    "stands out is a weak release, a column that stands out is a strong attacker.",
+                )
+            ],
+            matrices.heat_map(facts, "reid"),
+            matrices.heat_map(facts, "trace"),
+        ),
+        Section("utility-section", "What privacy costs", [], scores.utility(facts)),
+        Section(
+            "risk-section",
+            "The risk of each user",
+            [],
+            risk.risk_bands(facts),
+            risk.risk_histogram(facts),
+        ),
+        Section(
+            "maps", "The city and one user", [], maps.population_map(facts), maps.trace_maps(facts)
+        ),
+        Section("lessons", "What to learn from it", lessons(facts)),
+    ]
+    always = {"contest", "rules", "awards", "lessons"}
+    return [section for section in found if section.charts or section.key in always]
+
+
+def _policy(program: str, css: str) -> str:
+    """No request to anywhere; only this very script and style, and pictures inside the page."""
+    return (
+        f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(css)}'; "
+        "img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def _banner(facts: ContestFacts) -> Html:
+    winner = next((award for award in facts.awards if award.winners), None)
+    tiles = [("Releases", str(len(facts.releases))), ("Attackers", str(_attackers(facts)))]
+    if facts.correlation.value is not None:
+        tiles.append(("Correlation R", f"{facts.correlation.value:.3f}"))
+    shown = [
+        element("div", [element("dt", name), element("dd", value)], {"class": "tile"})
+        for name, value in tiles
+    ]
+    if winner is not None:
+        names = ", ".join(clean(name) for name in winner.winners)
+        shown.append(
+            element(
+                "div",
+                [element("dt", clean(winner.title)), element("dd", [element("bdi", names)])],
+                {"class": "tile"},
+            )
+        )
+    return element(
+        "header",
+        [
+            element("h1", [name_of(facts.name)]),
+            element("p", clean(facts.summary, 300), {"class": "lead"}),
+            element("dl", shown, {"class": "tiles"}),
+        ],
+    )
+
+
+def _attackers(facts: ContestFacts) -> int:
+    names = {a.label for m in (facts.reid, facts.trace) for a in m.attackers if not a.sample}
+    return len(names)
+
+
+def _contents(sections: list[Section]) -> Html:
+    items = [
+        element("li", [element("a", section.title, {"href": f"#{section.key}"})])
+        for section in sections
+    ]
+    return element("nav", [element("ol", items)], {"aria-label": "Contents"})
+
+
+def _contest_text(facts: ContestFacts) -> list[Html]:
+    return [
+        element(
+            "p",
+            "A location trace says where a person was, hour after hour. Each team gets the traces "
+            "of its own users and changes them, so that they can be published: places may be "
+            "moved, blurred to a set of regions, or deleted. The judge then shuffles the users and "
+            "replaces their names by pseudonyms. That is the release.",
+        ),
+        element(
+            "p",
+            "Every team then attacks the releases of all others. It knows where the same users "
+            "were on earlier days (the reference traces) and tries two things: re-identification, "
+            "which pseudonym is which user; and trace inference, where each user really was.",
+        ),
+        element(
+            "dl",
+            [
+                *_term(
+                    "Utility, s_U",
+                    "How close the released places are to the real ones, from 0 to 1. Below "
+                    f"{facts.floor:g} a release is not valid.",
+                ),
+                *_term(
+                    "Re-identification privacy, s_R",
+                    "1 minus the share of pseudonyms that the attacker gave the right name.",
+                ),
+                *_term(
+                    "Trace-inference privacy, s_T",
+                    "How far the inferred places are from the real ones, from 0 (all right) to 1 "
+                    "(all two kilometres off or more, unless the rules say otherwise). Hospital "
+                    "regions count more, because being seen there hurts more.",
+                ),
+                *_term(
+                    "Minimum",
+                    "A release is as private as the strongest attack on it leaves it: s_R,min and "
+                    "s_T,min are the lowest scores over all attackers. Higher is better for the "
+                    "team.",
+                ),
+                *_term(
+                    "Benchmark",
+                    "Traces that the organisers only shuffled, without any change. It shows what "
+                    "pseudonyms alone are worth.",
+                ),
+                *_term(
+                    "Hors concours",
+                    "A release that shows something and takes no part in the awards.",
+                ),
+            ],
+            {"class": "terms"},
+        ),
+    ]
+
+
+def _term(name: str, meaning: str) -> list[Html]:
+    return [element("dt", name), element("dd", meaning)]
+
+
+def _rules(facts: ContestFacts) -> Html:
+    rows = [(clean(name), clean(value, 300)) for name, value in facts.rules]
+    return table("The rules of this contest", ("Rule", "Value"), rows)
+
+
+def _standings(facts: ContestFacts) -> list[Html]:
+    shown = [scrolling(_award_table(facts.awards), "Awards")] if facts.awards else []
+    rows = sorted(
+        zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True),
+        key=lambda row: (not row[0].attacked, -(row[2] or 0.0)),
+    )
+    with_error = any(release.expected_error_km is not None for release in facts.releases)
+    with_ranks = any(release.ranks is not None for release in facts.releases)
+    header = ["Release", "Team", "Obfuscation", "s_U", "s_R,min", "s_T,min"]
+    header += ["Expected error, km"] if with_error else []
+    header += ["Rank, 95%"] if with_ranks else []
+    body: list[list[Cell]] = []
+    for release, reid, trace in rows:
+        line: list[Cell] = [
+            release.label,
+            clean(release.name),
+            clean(release.obfuscation),
+            release.utility,
+            reid,
+            trace,
+        ]
+        line += [release.expected_error_km] if with_error else []
+        line += [_ranks(release.ranks)] if with_ranks else []
+        body.append([*line, release.status])
+    standings = table(
+        "Standings: releases by privacy against trace inference", (*header, "Status"), body
+    )
+    return [
+        *shown,
+        scrolling(standings, "Standings"),
+        scrolling(_attack_table(facts), "Attackers"),
+        element(
+            "p",
+            "Sums run over the targets that the rules name; own and invalid targets count 0, "
+            "targets not attacked count 1. A lower sum is a stronger attacker.",
+            {"class": "note"},
+        ),
+    ]
+
+
+def _ranks(ranks: tuple[int, int] | None) -> str:
+    if ranks is None:
+        return "–"
+    return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
+
+
+def _award_table(awards: tuple[Award, ...]) -> Html:
+    rows = [
+        (
+            clean(award.title, 120),
+            ", ".join(clean(name) for name in award.winners) or "nobody",
+            award.value,
+            clean(award.measure, 120),
+        )
+        for award in awards
+    ]
+    return table("Awards", ("Award", "Winner", "Value", "Decided by"), rows)
+
+
+def _attack_table(facts: ContestFacts) -> Html:
+    reid = {a.label: s for a, s in zip(facts.reid.attackers, facts.reid.sums, strict=True)}
+    trace = {a.label: s for a, s in zip(facts.trace.attackers, facts.trace.sums, strict=True)}
+    known = {a.label: a for a in (*facts.reid.attackers, *facts.trace.attackers)}
+    rows = [
+        (label, clean(a.name), clean(a.method), reid.get(label), trace.get(label))
+        for label, a in known.items()
+        if not a.sample
+    ]
+    rows.sort(key=lambda row: row[4] if row[4] is not None else float("inf"))
+    return table(
+        "Attackers: sums of the scores they left to others",
+        ("Attacker", "Team", "Attack", "Sum of s_R", "Sum of s_T"),
+        rows,
+    )
+
+
+def _minima_text() -> list[Html]:
+    return [
+        element(
+            "p",
+            "Do the two kinds of attack measure the same thing? In the paper's contest they nearly "
+            "did (R = 0.895 over 17 teams and the benchmark), because teams that had to stand up "
+            "to trace inference also made their users hard to re-identify.",
+        )
+    ]
+
+
+def _footer(facts: ContestFacts) -> Html:
+    made = (
+        [element("p", ["Made with ", clean(facts.made_with, 300), "."])] if facts.made_with else []
+    )
+    return element(
+        "footer",
+        [
+            *made,
+            element(
+                "p",
+                [
+                    "The contest and both findings: Takao Murakami and others, ",
+                    element("cite", "Designing a Location Trace Anonymization Contest"),
+                    ", PoPETs 2023.",
+                ],
+            ),
+            element(
+                "p",
+                "Charts by Vega, Vega-Lite and Vega-Embed, copyright University of Washington "
+                "Interactive Data Lab, BSD 3-clause licence, and their dependencies (D3 and "
+                "others: ISC and MIT licences), contained in this file. This page loads nothing "
+                "and sends nothing.",
+            ),
+        ],
+    )

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tracecup.contest.correlation import Correlation, correlate
+from tracecup.report import Attacker, ContestFacts, Matrix, Release
+from tracecup.report.lessons import Point, leave_one_out, lessons
+
+
+def contest(*rows):
+    """Releases as (label, obfuscation, s_R,min, s_T,min)."""
+    releases = tuple(
+        Release(label, label, obfuscation, benchmark=label == "000", hors_concours=label == "Cheat")
+        for label, obfuscation, _, _ in rows
+    )
+    counted = [(r, t) for label, _, r, t in rows if label != "Cheat"]
+    matrices = [
+        Matrix((Attacker("A", "A"),), tuple((row[k],) for row in rows), tuple(r[k] for r in rows),
+               (1.0,))
+        for k in (2, 3)
+    ]  # fmt: skip
+    correlation = correlate([r for r, _ in counted], [t for _, t in counted])
+    return ContestFacts("C", "", (), releases, *matrices, correlation)
+
+
+PAPER_LIKE = (
+    ("000", "None", 0.05, 0.10),
+    ("001", "RR(4)", 0.40, 0.35),
+    ("002", "PL(4,1)", 0.60, 0.50),
+    ("003", "KMeans(8)", 0.90, 0.70),
+)
+
+
+def said(*rows):
+    return " ".join(lessons(contest(*rows)))
+
+
+class TestLessons:
+    def test_the_benchmark_shows_what_pseudonyms_are_worth(self):
+        assert "matched 95% of its users" in said(*PAPER_LIKE)
+
+    def test_cheating_as_in_the_paper(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.999, 0.12))
+        assert "secure against re-identification and open to trace inference" in text
+
+    def test_cheating_that_resists_more_than_the_paper_says(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.999, 0.30))
+        assert "0.200 above the benchmark" in text
+        assert "open to trace inference" not in text
+
+    def test_cheating_that_is_found_out(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(0.2)", 0.4, 0.12))
+        assert "does not show it" in text
+
+    def test_without_cheating_nothing_is_said_of_it(self):
+        assert "Cheating" not in said(*PAPER_LIKE)
+
+    def test_a_strong_correlation(self):
+        assert "nobody cheats" in said(*PAPER_LIKE)
+
+    def test_a_weak_correlation_names_the_release_that_spoils_it(self):
+        text = said(*PAPER_LIKE, ("009", "Odd(1)", 0.95, 0.05))
+        assert "That is below 0.7" in text
+        assert "without 009 (Odd(1)), which has 0.950 and 0.050, it would be 1.000" in text
+
+    def test_a_weak_correlation_without_a_culprit(self):
+        rows = (("000", "None", 0.1, 0.5), ("001", "A", 0.9, 0.5), ("002", "B", 0.5, 0.1),
+                ("003", "C", 0.5, 0.9), ("004", "D", 0.3, 0.7), ("005", "E", 0.7, 0.3))  # fmt: skip
+        assert "No single release accounts for it" in said(*rows)
+
+    def test_scores_close_together(self):
+        rows = (("000", "None", 0.50, 0.5), ("001", "A", 0.51, 0.9), ("002", "B", 0.52, 0.1),
+                ("003", "C", 0.53, 0.9), ("004", "D", 0.54, 0.2))  # fmt: skip
+        assert "lie close together (s_R,min within 0.040" in said(*rows)
+
+    def test_too_few_for_a_correlation(self):
+        rows = (("000", "None", 0.1, 0.5), ("001", "A", 0.9, 0.4))
+        assert "So few releases" in said(*rows)
+
+    def test_no_correlation_no_sentence(self):
+        facts = replace(contest(*PAPER_LIKE), correlation=Correlation(None, None, None, 1, 0.95))
+        assert "correlate" not in " ".join(lessons(facts))
+
+    def test_a_hostile_obfuscation_is_escaped(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(<script>)", 0.999, 0.12))
+        assert "<script>" not in text
+        assert "Cheat(&lt;script&gt;)" in text
+
+
+class TestLeaveOneOut:
+    def test_by_hand(self):
+        line = [Point(Release(str(k), "n"), k / 10, k / 10) for k in range(4)]
+        odd = Point(Release("odd", "n"), 0.9, 0.0)
+        found = leave_one_out([*line, odd])
+        assert found is not None
+        assert found[0] is odd
+        assert found[1] == pytest.approx(1.0)
+
+    def test_three_are_too_few(self):
+        assert (
+            leave_one_out([Point(Release(str(k), "n"), k / 10, k / 10) for k in range(3)]) is None
+        )
