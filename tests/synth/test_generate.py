@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from tracecup.errors import InvalidParameter
 from tracecup.streams import stream_key
 from tracecup.synth.generate import Generator, fresh_features, widened
 
@@ -177,3 +179,11 @@ class TestFreshFeatures:
         arguments = factors.mean, factors.precision
         whole = fresh_features(*arguments, 0, 10, stream_key(1))
         assert np.array_equal(whole[4:], fresh_features(*arguments, 4, 6, stream_key(1)))
+
+
+class TestPopulationHomes:
+    def test_need_records_in_the_first_slot(self, random_factors):
+        factors = random_factors(5)
+        empty = replace(factors, population=np.zeros(12))
+        with pytest.raises(InvalidParameter, match="first slot"):
+            walk(Generator(empty, home="population"), factors.A, 1)

@@ -6,11 +6,13 @@ A user's N x N proposal matrix is never built; a row is summed when somebody pro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tracecup.errors import InvalidParameter
 from tracecup.kernels import inlined, kernel
 from tracecup.streams import ONE, TWO, child, fill_normals, uniform
 from tracecup.synth.factors import Factors
@@ -44,20 +46,27 @@ class Generator:
     gamma: float = 20.0
     floor: float = FLOOR
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _layout(self) -> Layout:
         factors = self.factors
         B, C, D = (widened(X) for X in (factors.B, factors.C, factors.D))
-        support = factors.support
         bounds = C.sum(axis=0, keepdims=True)
         if self.masks:
             # Row i: the sum of c_j over the moves i -> j that were seen.
-            seen = np.ones(len(support.targets))
-            bounds = (
-                sparse.csr_array((seen, support.targets, support.starts), shape=(len(B), len(B)))
-                @ C
+            targets, starts = factors.support.targets, factors.support.starts
+            seen = sparse.csr_array((np.ones(len(targets)), targets, starts), (len(C), len(C)))
+            bounds = seen @ C
+        return B, C, D, in_blocks(factors.C), bounds
+
+    @cached_property
+    def _population(self) -> Floats:
+        """Cumulated visits of the training users in the first slot."""
+        cumulated: Floats = np.cumsum(self.factors.population)
+        if self.home == "population" and cumulated[-1] <= 0:
+            raise InvalidParameter(
+                "homes from the population need training records in the first slot"
             )
-        object.__setattr__(self, "_layout", (B, C, D, in_blocks(factors.C), bounds))
-        object.__setattr__(self, "_first", np.cumsum(factors.population))
+        return cumulated
 
     def walk(
         self,
@@ -74,17 +83,16 @@ class Generator:
         `out` has shape (users, days, kept instants).
         """
         support = self.factors.support
-        layout: Layout = self.__dict__["_layout"]
         key0, key1 = child(*key, WALKS)
         _walk_users(
             features,
             first_user,
-            layout,
+            self._layout,
             (self.masks, support.starts, support.targets, support.visited),
             HOMES[self.home],
             self.gamma,
             self.floor,
-            self.__dict__["_first"],
+            self._population,
             days,
             instants,
             kept,

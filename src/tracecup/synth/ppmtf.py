@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
@@ -225,10 +226,10 @@ class PpmtfModel(Model):
     method: FactorSynthesizer
     factors: Factors
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _generator(self) -> Generator:
         method = self.method
-        generator = Generator(self.factors, method.masks, method.home, method.gamma)
-        object.__setattr__(self, "_generator", generator)
+        return Generator(self.factors, method.masks, method.home, method.gamma)
 
     @property
     def day(self) -> Day:
@@ -254,9 +255,8 @@ class PpmtfModel(Model):
 
     def walk(self, order: Walk, low: int, high: int, out: NDArray[np.int32]) -> None:
         """Traces of a block of virtual users."""
-        generator: Generator = self.__dict__["_generator"]
         first = order.first_user + low
-        generator.walk(
+        self._generator.walk(
             self.features(first, high - low, order.key),
             first,
             order.days,
