@@ -108,9 +108,9 @@ class Sampler:
         self._shifts = np.zeros((len(self._users), locations + slots, zp))
         counts = np.stack([tensors.transitions, tensors.visits], axis=1).astype(np.int64)
         absent = np.array([locations * locations, locations * slots]) - counts
-        zeros = np.minimum(posterior.rho, absent)
+        rho = min(posterior.rho, locations * max(locations, slots))
+        zeros = np.minimum(rho, absent)
         self._rates = np.zeros((n, 2))
-        rho = posterior.rho
         if posterior.zeros == "expected":
             np.divide(zeros, absent, out=self._rates, where=absent > 0)
             rho, zeros = 0, np.zeros_like(zeros)
