@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import cast
 
 from tracecup.attack import Case, InferenceAttack, ReidAttack
 from tracecup.city import City
 from tracecup.contest import pseudonymize
+from tracecup.contest.bots import inference_attack, reid_attack
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
-from tracecup.registry import parse
 from tracecup.rng import child_seed
 from tracecup.score import (
     FLOOR,
@@ -27,7 +26,7 @@ from tracecup.score import (
     reid_score,
     utility_score,
 )
-from tracecup.traces import Traces
+from tracecup.traces import IdTable, Traces
 
 DEFENCES = (
     "None",
@@ -81,6 +80,22 @@ class Defended:
         return min(self.trace, key=lambda attacked: attacked.score.value)
 
 
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A defence's release as attackers get it, and what only the judge knows of it.
+
+    `defence` is the name that was asked for, `tuned` what it was tuned to.
+    """
+
+    defence: str
+    tuned: str
+    utility: UtilityScore
+    seconds: float
+    case: Case
+    original: Traces
+    table: IdTable
+
+
 def compare(
     city: City,
     reference: Traces,
@@ -98,16 +113,13 @@ def compare(
     A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
     that keeps `floor`; with `floor=None` all are taken as written. All draws derive from `seed`.
     """
-    if reference.n_users != original.n_users:
-        raise InvalidTraces(
-            f"{reference.n_users} users have reference traces, {original.n_users} original ones"
-        )
     if not defences or not reid_attacks or not trace_attacks:
         raise InvalidParameter("compare needs a defence and an attack of each kind")
-    methods = [parse_obfuscator(name) for name in defences]
-    reid = [cast(ReidAttack, parse("reid", name)) for name in reid_attacks]
-    trace = [cast(InferenceAttack, parse("inference", name)) for name in trace_attacks]
-    total, done, results = len(methods) * (1 + len(reid) + len(trace)), 0, []
+    for name in defences:
+        parse_obfuscator(name)
+    reid = [reid_attack(name) for name in reid_attacks]
+    trace = [inference_attack(name) for name in trace_attacks]
+    total, done, results = len(defences) * (1 + len(reid) + len(trace)), 0, []
 
     def advance() -> None:
         nonlocal done
@@ -115,35 +127,64 @@ def compare(
         if progress:
             progress(done, total)
 
-    for method, name in zip(methods, defences, strict=True):
-        draw = child_seed(seed, "defence", name)
-        tuned = _tuned(method, name, city, original, floor, draw)
-        started = time.perf_counter()
-        cells = tuned.obfuscate(original, city, draw)
-        seconds = time.perf_counter() - started
-        utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
-        released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
-        case = Case(city, reference, released)
+    for name in defences:
+        made = release(city, reference, original, name, floor=floor, seed=seed)
         advance()
-        reid_results, trace_results = [], []
-        for identifier in reid:
-            started = time.perf_counter()
-            guess = identifier.identify(case, child_seed(seed, "attack", name, str(identifier)))
-            took = time.perf_counter() - started
-            reid_results.append(Attacked(str(identifier), reid_score(table, guess), None, took))
+        met = []
+        for method in (*reid, *trace):
+            met.append(attack(made, method, seed))
             advance()
-        for attack in trace:
-            started = time.perf_counter()
-            inferred = attack.infer(case, child_seed(seed, "attack", name, str(attack)))
-            took = time.perf_counter() - started
-            score = inference_score(city, original, inferred)
-            error = expected_error_score(city, original, inferred).value
-            trace_results.append(Attacked(str(attack), score, error, took))
-            advance()
-        results.append(
-            Defended(str(tuned), utility, seconds, tuple(reid_results), tuple(trace_results))
-        )
+        identified, inferred = tuple(met[: len(reid)]), tuple(met[len(reid) :])
+        results.append(Defended(made.tuned, made.utility, made.seconds, identified, inferred))
     return results
+
+
+def release(
+    city: City,
+    reference: Traces,
+    original: Traces,
+    defence: str,
+    *,
+    floor: float | None = FLOOR,
+    seed: int = 1,
+    tuned: str | None = None,
+) -> Release:
+    """Obfuscate `original` with `defence` and pseudonymize it.
+
+    With `tuned` (what an earlier call tuned it to) nothing is tuned again; the draws are the
+    same.
+    """
+    if reference.n_users != original.n_users:
+        raise InvalidTraces(
+            f"{reference.n_users} users have reference traces, {original.n_users} original ones"
+        )
+    draw = child_seed(seed, "defence", defence)
+    if tuned is None:
+        method = _tuned(parse_obfuscator(defence), defence, city, original, floor, draw)
+    else:
+        method = parse_obfuscator(tuned)
+    started = time.perf_counter()
+    cells = method.obfuscate(original, city, draw)
+    seconds = time.perf_counter() - started
+    utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
+    released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))
+    case = Case(city, reference, released)
+    return Release(defence, str(method), utility, seconds, case, original, table)
+
+
+def attack(target: Release, method: ReidAttack | InferenceAttack, seed: int = 1) -> Attacked:
+    """Attack a release and score the answer."""
+    draw = child_seed(seed, "attack", target.defence, str(method))
+    started = time.perf_counter()
+    if isinstance(method, ReidAttack):
+        guess = method.identify(target.case, draw)
+        took = time.perf_counter() - started
+        return Attacked(str(method), reid_score(target.table, guess), None, took)
+    inferred = method.infer(target.case, draw)
+    took = time.perf_counter() - started
+    score = inference_score(target.case.city, target.original, inferred)
+    error = expected_error_score(target.case.city, target.original, inferred).value
+    return Attacked(str(method), score, error, took)
 
 
 def as_markdown(results: Sequence[Defended]) -> str:
