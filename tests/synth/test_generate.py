@@ -9,7 +9,8 @@ from scipy import stats
 
 from tracecup.errors import InvalidParameter
 from tracecup.streams import stream_key
-from tracecup.synth.generate import Generator, fresh_features, widened
+from tracecup.synth.features import widened
+from tracecup.synth.generate import Generator
 
 FALSE_ALARM = 1e-4  # of each chi-square test below; seeds are fixed
 
@@ -160,25 +161,6 @@ class TestWalk:
         walk(Generator(wide), many.A, 2)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         assert after - before < 200_000  # kilobytes
-
-
-class TestFreshFeatures:
-    def test_mean_and_covariance(self, random_factors):
-        factors = random_factors(9)
-        n = 40_000
-        drawn = fresh_features(factors.mean, factors.precision, 0, n, stream_key(1))[:, :3]
-        covariance = np.linalg.inv(factors.precision)
-        error = np.sqrt(np.diag(covariance) / n)
-        assert (np.abs(drawn.mean(axis=0) - factors.mean) < 4.5 * error).all()
-        spread = np.sqrt(np.diag(covariance))
-        difference = (np.cov(drawn.T) - covariance) / np.outer(spread, spread)
-        assert np.abs(difference).max() < 4.5 * np.sqrt(2 / n)
-
-    def test_a_user_is_the_same_in_any_block(self, random_factors):
-        factors = random_factors(9)
-        arguments = factors.mean, factors.precision
-        whole = fresh_features(*arguments, 0, 10, stream_key(1))
-        assert np.array_equal(whole[4:], fresh_features(*arguments, 4, 6, stream_key(1)))
 
 
 class TestPopulationHomes:

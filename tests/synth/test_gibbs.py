@@ -5,7 +5,7 @@ import pytest
 
 from tracecup.streams import child, fill_normals, stream_key
 from tracecup.synth import gibbs, make_tensors
-from tracecup.synth.generate import widened
+from tracecup.synth.features import widened
 from tracecup.synth.zeros import draw_absent, table_size
 
 Z, RHO, ALPHA = 3, 11, 7.0

@@ -8,7 +8,7 @@ import pytest
 from tracecup.engine import threads
 from tracecup.streams import stream_key
 from tracecup.synth import make_tensors
-from tracecup.synth.generate import widened
+from tracecup.synth.features import widened
 from tracecup.synth.sampler import Posterior, Sampler, State, draw_hyper, scatter
 from tracecup.synth.tensors import Tensors
 from tracecup.synth.training import Day

@@ -21,7 +21,8 @@ from tracecup.rng import Rng, generator
 from tracecup.streams import stream_key
 from tracecup.synth.base import Model, Progress, Synthesizer, Walk
 from tracecup.synth.factors import Factors
-from tracecup.synth.generate import Generator, fresh_features, widened
+from tracecup.synth.features import fresh_features, widened
+from tracecup.synth.generate import Generator
 from tracecup.synth.sampler import Posterior, Sampler, State
 from tracecup.synth.tensors import Tensors, make_tensors
 from tracecup.synth.training import Day, Training

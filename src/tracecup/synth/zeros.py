@@ -1,6 +1,6 @@
 """The sampled zeros of PPMTF training: positions of a user's tensor slice that hold nothing.
 
-They are made again from a counter-based stream whenever they are needed, never stored.
+They come from a counter-based stream, so that they can be made again instead of being stored.
 """
 
 from __future__ import annotations
