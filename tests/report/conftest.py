@@ -54,6 +54,7 @@ class MakeFacts:
         return ContestFacts(
             name="Made-up cup",
             summary=f"{self.users} users, {self.nx * self.ny} regions, {self.days} days",
+            users=self.users,
             rules=(("Utility floor", "0.7"), ("Hospital weight", "10")),
             releases=releases,
             reid=reid,

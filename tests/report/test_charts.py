@@ -34,6 +34,7 @@ def tiny() -> ContestFacts:
     return ContestFacts(
         name="Tiny",
         summary="",
+        users=4,
         rules=(("Floor", "0.7"),),
         releases=(
             Release("000", "Benchmark", "None", benchmark=True, utility=1.0,

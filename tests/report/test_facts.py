@@ -39,6 +39,10 @@ class TestCheck:
         with pytest.raises(InvalidParameter, match="at least one release"):
             replace(facts, releases=()).check()
 
+    def test_nobody_to_protect(self, facts):
+        with pytest.raises(InvalidParameter, match="at least one user"):
+            replace(facts, users=0).check()
+
     @pytest.mark.parametrize("label", ["", "x" * 13, "a\u202eb", " a"])
     def test_a_label_that_could_be_mistaken(self, facts, label):
         releases = (replace(facts.releases[0], label=label), *facts.releases[1:])

@@ -9,7 +9,7 @@ from tracecup.report import Attacker, ContestFacts, Matrix, Release
 from tracecup.report.lessons import Point, leave_one_out, lessons
 
 
-def contest(*rows):
+def contest(*rows, users=2000):
     """Releases as (label, obfuscation, s_R,min, s_T,min)."""
     releases = tuple(
         Release(label, label, obfuscation, benchmark=label == "000", hors_concours=label == "Cheat")
@@ -22,7 +22,7 @@ def contest(*rows):
         for k in (2, 3)
     ]  # fmt: skip
     correlation = correlate([r for r, _ in counted], [t for _, t in counted])
-    return ContestFacts("C", "", (), releases, *matrices, correlation)
+    return ContestFacts("C", "", users, (), releases, *matrices, correlation)
 
 
 PAPER_LIKE = (
@@ -33,8 +33,8 @@ PAPER_LIKE = (
 )
 
 
-def said(*rows):
-    return " ".join(lessons(contest(*rows)))
+def said(*rows, users=2000):
+    return " ".join(lessons(contest(*rows, users=users)))
 
 
 class TestLessons:
@@ -43,12 +43,20 @@ class TestLessons:
 
     def test_cheating_as_in_the_paper(self):
         text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.999, 0.12))
-        assert "secure against re-identification and open to trace inference" in text
+        assert "secure against re-identification, where attackers can only guess" in text
+
+    def test_a_few_lucky_guesses_are_no_leak(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.95, 0.12), users=100)
+        assert "secure against re-identification" in text
+
+    def test_more_than_luck_is_a_leak(self):
+        text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.94, 0.12), users=100)
+        assert "does not show it" in text
 
     def test_cheating_that_resists_more_than_the_paper_says(self):
         text = said(*PAPER_LIKE, ("Cheat", "Cheat(1)", 0.999, 0.30))
         assert "0.200 above the benchmark" in text
-        assert "open to trace inference" not in text
+        assert "can only guess" not in text
 
     def test_cheating_that_is_found_out(self):
         text = said(*PAPER_LIKE, ("Cheat", "Cheat(0.2)", 0.4, 0.12))
@@ -74,6 +82,21 @@ class TestLessons:
         rows = (("000", "None", 0.50, 0.5), ("001", "A", 0.51, 0.9), ("002", "B", 0.52, 0.1),
                 ("003", "C", 0.53, 0.9), ("004", "D", 0.54, 0.2))  # fmt: skip
         assert "lie close together (s_R,min within 0.040" in said(*rows)
+
+    def test_many_releases_where_everybody_was_found(self):
+        rows = (("000", "None", 0.0, 0.1), ("001", "A", 0.0, 0.5), ("002", "B", 0.01, 0.3),
+                ("003", "C", 0.6, 0.2), ("004", "D", 0.3, 0.3))  # fmt: skip
+        assert "In 3 of 5 releases nearly everybody was re-identified" in said(*rows)
+
+    def test_many_releases_at_the_ceiling(self):
+        rows = (("000", "None", 0.1, 0.1), ("001", "A", 0.9, 0.3), ("002", "B", 0.2, 0.5),
+                ("003", "C", 0.5, 0.49), ("004", "D", 0.3, 0.48),
+                ("005", "E", 0.8, 0.2))  # fmt: skip
+        facts = replace(contest(*rows), prior_ceiling=0.5)
+        assert (
+            "In 3 of 6 releases s_T,min is about what an attacker gets who never saw"
+            in " ".join(lessons(facts))
+        )
 
     def test_too_few_for_a_correlation(self):
         rows = (("000", "None", 0.1, 0.5), ("001", "A", 0.9, 0.4))

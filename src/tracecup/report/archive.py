@@ -6,6 +6,7 @@ Reads what the judge computed and computes no score itself.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def _facts(
             f"regions, {clock.reference.days} reference and {clock.original.days} original days of "
             f"{clock.original.slots} events"
         ),
+        users=rules.users,
         rules=tuple(_rules(rules)),
         releases=releases,
         reid=_matrix("reid", archive, tables, labels, names),
@@ -160,7 +162,7 @@ def _release(
     return Release(
         label=labels[file],
         name=_team_name(team, names),
-        obfuscation=str(row["method"] or ""),
+        obfuscation=_method(row["method"]),
         benchmark=row["role"] == "benchmark",
         valid=bool(row["valid"]),
         hors_concours=bool(row["hors_concours"]),
@@ -314,7 +316,7 @@ def _example(
     by = _team_name(attacker, names) if attacker.isdigit() else "the sample attack"
     return TraceExample(
         user=str(int(original.users[at])),
-        defender=f"{_team_name(str(row['team']), names)} with {row['method']}",
+        defender=f"{_team_name(str(row['team']), names)} with {_method(row['method'])}",
         attacker=f"{by} with {attack}",
         days=clock.days,
         slots=tuple(f"{m // 60 % 24:02d}:{m % 60:02d}" for m in clock.minutes),
@@ -351,6 +353,15 @@ def _middle_user(scores: list[float | None]) -> int:
     """The user (position) whose score is nearest to the median; the first of several."""
     values = np.array([1.0 if score is None else score for score in scores])
     return int(np.abs(values - np.median(values)).argmin())
+
+
+def _method(name: Value) -> str:
+    """A method's name with its tuned numbers cut to what people compare.
+
+    >>> _method("MRLH(1,1,0.14370915963680297)")
+    'MRLH(1,1,0.1437)'
+    """
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", str(name or ""))
 
 
 def _number(value: Value) -> float | None:

@@ -138,13 +138,15 @@ class TraceExample:
 class ContestFacts:
     """Everything the report of a contest shows.
 
-    `rules` are pairs of a name and a value as people read them. `summary` is one line such as
-    "2000 users, 1024 regions, 20 days". `prior_ceiling` is the s_T that an attacker without the
-    release already fails to get below. `made_with` names versions and seeds.
+    `summary` is one line such as "2000 users, 1024 regions, 20 days"; `users` the number of users
+    of each release; `rules` are pairs of a name and a value as people read them. `prior_ceiling`
+    is the s_T that an attacker without the release already reaches. `made_with` names versions
+    and seeds.
     """
 
     name: str
     summary: str
+    users: int
     rules: tuple[tuple[str, str], ...]
     releases: tuple[Release, ...]
     reid: Matrix
@@ -160,6 +162,8 @@ class ContestFacts:
 
     def check(self) -> None:
         """Raise `InvalidParameter` at the first thing that does not fit together."""
+        if self.users < 1:
+            raise InvalidParameter(f"a contest has at least one user, got {self.users}")
         if not self.releases:
             raise InvalidParameter("a report needs at least one release")
         _check_labels("releases", [release.label for release in self.releases])

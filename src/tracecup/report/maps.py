@@ -208,7 +208,7 @@ def _ground(city: CityMap) -> Spec:
     }
 
 
-def _hospitals(city: CityMap, size: int = 30) -> list[Spec]:
+def _hospitals(city: CityMap, size: int = 55) -> list[Spec]:
     if not city.hospitals:
         return []
     return [
@@ -220,6 +220,8 @@ def _hospitals(city: CityMap, size: int = 30) -> list[Spec]:
                 "shape": "cross",
                 "filled": True,
                 "size": size,
+                "stroke": "white",
+                "strokeWidth": size / 60,
                 "style": "hospital",
             },
             "encoding": {

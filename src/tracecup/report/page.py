@@ -251,7 +251,7 @@ def _standings(facts: ContestFacts) -> list[Html]:
     with_ranks = any(release.ranks is not None for release in facts.releases)
     header = ["Release", "Team", "Obfuscation", "s_U", "s_R,min", "s_T,min"]
     header += ["Expected error, km"] if with_error else []
-    header += ["Rank, 95%"] if with_ranks else []
+    header += ["Rank interval (95%)"] if with_ranks else []
     body: list[list[Cell]] = []
     for release, reid, trace in rows:
         line: list[Cell] = [
@@ -301,19 +301,22 @@ def _award_table(awards: tuple[Award, ...]) -> Html:
 
 
 def _attack_table(facts: ContestFacts) -> Html:
-    reid = {a.label: s for a, s in zip(facts.reid.attackers, facts.reid.sums, strict=True)}
-    trace = {a.label: s for a, s in zip(facts.trace.attackers, facts.trace.sums, strict=True)}
-    known = {a.label: a for a in (*facts.reid.attackers, *facts.trace.attackers)}
-    rows = [
-        (label, clean(a.name), clean(a.method), reid.get(label), trace.get(label))
-        for label, a in known.items()
-        if not a.sample
-    ]
-    rows.sort(key=lambda row: row[4] if row[4] is not None else float("inf"))
+    """One line per attacking team, the strongest trace inference first."""
+    by_label: dict[str, list[tuple[str, float | None]]] = {}
+    names: dict[str, str] = {}
+    for k, matrix in enumerate((facts.reid, facts.trace)):
+        for attacker, total in zip(matrix.attackers, matrix.sums, strict=True):
+            if not attacker.sample:
+                names[attacker.label] = clean(attacker.name)
+                parts = by_label.setdefault(attacker.label, [("", None), ("", None)])
+                parts[k] = (clean(attacker.method), total)
+    ordered = sorted(
+        by_label.items(), key=lambda item: float("inf") if item[1][1][1] is None else item[1][1][1]
+    )
     return table(
         "Attackers: sums of the scores they left to others",
-        ("Attacker", "Team", "Attack", "Sum of s_R", "Sum of s_T"),
-        rows,
+        ("Attacker", "Team", "Re-identification", "Sum of s_R", "Trace inference", "Sum of s_T"),
+        [(label, names[label], *reid, *trace) for label, (reid, trace) in ordered],
     )
 
 
