@@ -51,10 +51,14 @@ def heat_map(facts: ContestFacts, kind: str) -> Chart:
             "transform": [{"filter": "datum.score === null"}],
             "mark": {"type": "text", "text": "·", "style": "note", "fontSize": 16},
         },
-        {
-            "transform": [{"filter": "datum.lowest"}],
-            "mark": {"type": "rect", "filled": False, "style": "weakest", "tooltip": None},
-        },
+        # A frame of two tones is seen on dark and on pale cells.
+        *(
+            {
+                "transform": [{"filter": "datum.lowest"}],
+                "mark": {"type": "rect", "filled": False, "style": style, "tooltip": None},
+            }
+            for style in ("halo", "weakest")
+        ),
         data={"values": cells},
         encoding={
             "x": {

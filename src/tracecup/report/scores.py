@@ -10,7 +10,7 @@ import math
 from tracecup.contest.correlation import Correlation
 from tracecup.report.chart import PICTURE_WIDTH, Chart, View, layered
 from tracecup.report.facts import ContestFacts
-from tracecup.report.markup import Cell, clean, spelled, table
+from tracecup.report.markup import Cell, clean, element, spelled, table
 from tracecup.report.theme import Spec
 
 STATUSES = ("team", "benchmark", "hors concours", "invalid")
@@ -73,7 +73,9 @@ def scatter(facts: ContestFacts) -> Chart:
             "Each point is a release; both scores are the lowest that any attack left it with. "
             "Up and to the right is more private. ",
             _correlation_text(facts.correlation),
-            " Choose a word of the legend to see only those releases.",
+            element(
+                "span", " Choose a word of the legend to see only those.", {"class": "hint"}
+            ),
         ],
         alt=(
             f"Scatter plot of {len(rows)} releases: lowest re-identification score across, lowest "

@@ -26,6 +26,7 @@ def light() -> Spec:
         scores=("#49006a", "#ae017e", "#f768a1", "#fcc5c0", "#fff4ef"),
         people=("#e3f1f4", "#7cc0d0", "#1f7f9c", "#0b4a63", "#062b3c"),
         alarm="#b42318",
+        halo="#ffffff",
     )
 
 
@@ -39,6 +40,7 @@ def dark() -> Spec:
         scores=("#ffe9c7", "#ff9f80", "#d14d86", "#6a2a78", "#251b36"),
         people=("#1f3340", "#24607a", "#3f9ec0", "#8fdcf2", "#effbff"),
         alarm="#ff8a80",
+        halo="#181d24",
     )
 
 
@@ -51,6 +53,7 @@ def _config(
     scores: tuple[str, ...],
     people: tuple[str, ...],
     alarm: str,
+    halo: str,
 ) -> Spec:
     labels = {"labelColor": text, "titleColor": text, "labelFontSize": 12, "titleFontSize": 13}
     return {
@@ -68,7 +71,13 @@ def _config(
             "labelFlush": False,
             "tickCount": 10,
         },
-        "legend": {**labels, "symbolStrokeWidth": 2, "gradientStrokeColor": line},
+        "legend": {
+            **labels,
+            "symbolStrokeWidth": 2,
+            "gradientStrokeColor": line,
+            # Letters are measured with other fonts than the reader may have.
+            "columnPadding": 24,
+        },
         "title": {"color": text, "fontSize": 13, "fontWeight": 600},
         "mark": {"color": categories[0]},
         "text": {"color": text, "fontSize": 11},
@@ -78,7 +87,8 @@ def _config(
         "style": {
             "guide": {"color": muted, "strokeDash": [5, 4], "strokeWidth": 1.2},
             "note": {"color": muted, "fontSize": 11},
-            "weakest": {"color": text, "strokeWidth": 1.6},
+            "halo": {"color": halo, "strokeWidth": 4},
+            "weakest": {"color": text, "strokeWidth": 1.8},
             "ghost": {"color": muted, "strokeWidth": 2, "opacity": 0.6},
             "path": {"color": categories[0], "strokeWidth": 2},
             "stay": {"color": categories[0]},
