@@ -9,10 +9,16 @@ from collections.abc import Callable
 
 import typer
 
+from tracecup.cli._contest_export import export
 from tracecup.cli._contest_init import init
+from tracecup.cli._contest_simulate import simulate
+from tracecup.cli._contest_verify import verify
 
 COMMANDS: dict[str, Callable[..., int]] = {
     "init": init,
+    "simulate": simulate,
+    "verify": verify,
+    "export": export,
 }
 
 

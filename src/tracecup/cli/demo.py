@@ -1,14 +1,18 @@
-"""`tracecup demo`: the paper's worked example, scored from nothing.
+"""`tracecup demo`: a whole contest from nothing, at the paper's size.
 
-Three users, four events, five regions: every score can be checked by hand.
+Ten bot teams in the built-in city, ending with the awards and a report to read.
 """
 
 from __future__ import annotations
 
-import typer
-from rich.table import Table
+from pathlib import Path
+from typing import Annotated
 
-from tracecup.cli.common import Json, emit
+import typer
+
+from tracecup.cli.common import Json
+
+TEAMS = 10
 
 
 def add(app: typer.Typer) -> None:
@@ -16,20 +20,30 @@ def add(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
 
-def demo(as_json: Json = False) -> int:
-    """Score the paper's worked example (its Figure 6) and print it as a small table.
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder of the archive and the report.")
+    ] = Path("tracecup-demo"),
+    teams: Annotated[int, typer.Option("--teams", min=2, max=900, help="Bot teams.")] = TEAMS,
+    users: Annotated[int, typer.Option("--users", min=2, help="Users of each team.")] = 2000,
+    days: Annotated[
+        int, typer.Option("--days", min=1, help="Days of original, and of reference traces.")
+    ] = 20,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another season.")] = 1,
+    as_json: Json = False,
+) -> int:
+    """Play a season of ten bot teams: 2000 users, 1024 regions, 400 + 400 events each.
+
+    Everything is made on the way: city, people, releases, attacks, scores, awards, a report.
+    Stopped and started again, it goes on where it was. `tracecup contest verify` checks what it
+    wrote, `tracecup example` is small enough to check by hand.
 
     Example: `tracecup demo`
     """
-    from tracecup.contest.example import worked_example
+    from tracecup.cli._contest_play import play_and_tell
+    from tracecup.contest.season import Season, season_rules
+    from tracecup.contest.worlds import BuiltinWorld
 
-    example = worked_example()
-    table = Table(title="The paper's worked example", title_justify="left", title_style="bold")
-    for name in ("user", "original", "obfuscated", "pseudonym", "guessed as", "inferred"):
-        table.add_column(name)
-    for row in example.rows:
-        table.add_row(*row)
-    table.caption = "\n".join(str(score) for score in example.scores)
-    table.caption_justify = "left"
-    emit(as_json, {s.name: s.value for s in example.scores}, table)
-    return 0
+    rules = season_rules(users=users, days=days, name="The tracecup demo")
+    season = Season(rules, teams, seed)
+    return play_and_tell(out, season, BuiltinWorld(), packed=False, reported=True, as_json=as_json)

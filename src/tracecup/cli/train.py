@@ -62,7 +62,9 @@ def train(
     method = parse("synthesizer", name)
     if not isinstance(method, FactorSynthesizer):
         raise InvalidParameter(f"only PPMTF and PPMTF+ have a model file, got {method}")
-    records = _training(training, city, interval, minute_of(start), minute_of(end), slot_minutes)
+    records = load_training(
+        training, city, interval, minute_of(start), minute_of(end), slot_minutes
+    )
     checkpoint = out.with_name(out.name + ".part")
     with progress(f"training {method.name}") as advance:
         model = method.fit(
@@ -86,7 +88,7 @@ def train(
     return 0
 
 
-def _training(
+def load_training(
     path: Path | None, city: Path | None, interval: int, start: int, end: int, slot_minutes: int
 ) -> Training:
     """Training records from a file, or from the built-in city."""

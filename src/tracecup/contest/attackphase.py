@@ -44,16 +44,17 @@ class AttackPhase:
         """Attack the releases one after the other, several attackers at a time; all scores."""
         self._total = sum(len(self._attackers(entry)) for entry in targets)
         with self._stages.stage(STAGE):
+            self._describe()
             return [self._row(entry) for entry in targets]
 
-    def describe(self) -> list[Path]:
+    def _describe(self) -> None:
         """Write which attack stands behind each column of the score sheets."""
         named = {
             kind: {name: bot.attack_name(kind) for name, bot in self._players.items()}
             for kind in ATTACK_KINDS
         }
         said = {kind: {k: v for k, v in names.items() if v} for kind, names in named.items()}
-        return [write_json(self._archive.root / ANSWERS / ATTACKS_FILE, said)]
+        write_json(self._archive.root / ANSWERS / ATTACKS_FILE, said)
 
     def _attackers(self, entry: Entry) -> list[str]:
         """Who attacks a release: every team but its own, every sample attack."""

@@ -11,14 +11,15 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from tracecup.city import City, ContestClock, write_city, write_clock
+from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.contest.archive import (
     ABOUT_FILE,
     CITY_FILE,
     CLOCK_FILE,
     COMMITMENTS_FILE,
+    MODEL_FILE,
+    PUBLIC,
     SCORER,
     SEED_FILE,
     About,
@@ -38,10 +39,11 @@ from tracecup.contest.manifest import DIGEST, MANIFEST, WORK, read_digest, write
 from tracecup.contest.pseudonymize import pseudonymize
 from tracecup.contest.results import results_of, write_results
 from tracecup.contest.rulefile import RULES_FILE, rules_text
-from tracecup.contest.rules import Rules
-from tracecup.contest.stages import Progress, Stages
+from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, Rules
+from tracecup.contest.stages import Progress, Stages, in_threads
 from tracecup.contest.submission import Submission, read_submission
 from tracecup.contest.targetscores import TargetScores
+from tracecup.contest.worlds import World
 from tracecup.errors import InvalidParameter
 from tracecup.rng import child_seed
 from tracecup.traces import SetTraces, Traces
@@ -52,23 +54,6 @@ from tracecup.traces.files import (
     write_released,
     write_traces,
 )
-
-
-class Source(Protocol):
-    """Where the traces of a season come from."""
-
-    @property
-    def name(self) -> str:
-        """What it is, in words; stands in the archive."""
-
-    @property
-    def city(self) -> City:
-        """The city of the traces."""
-
-    def data(
-        self, entry: Entry, clock: ContestClock, users: int, seed: int
-    ) -> tuple[Traces, Traces]:
-        """Reference and original traces of a data set; the same seed, the same traces."""
 
 
 @dataclass(frozen=True)
@@ -85,19 +70,37 @@ class Season:
         return self.rules.clock_of(self.rules.rounds[-1].name)
 
 
-def play(folder: Path, season: Season, source: Source, progress: Progress | None = None) -> Archive:
+def season_rules(
+    *,
+    users: int = 2000,
+    days: int = 20,
+    trace: bool = True,
+    reid: bool = False,
+    name: str = "A season of bots",
+) -> Rules:
+    """The paper's rules for a simulated season; its city is the one in the archive."""
+    return Rules(
+        name=name,
+        users=users,
+        city=CityRules(builtin=None, file=f"{PUBLIC}/{CITY_FILE}"),
+        clock=ClockRules(days=days),
+        challenges=ChallengeRules(trace_inference=trace, reidentification=reid),
+    )
+
+
+def play(folder: Path, season: Season, world: World, progress: Progress | None = None) -> Archive:
     """Play a season into `folder`, or go on with the one that was begun there.
 
-    A folder that holds another season (other rules, teams, seed, source or versions) or anything
+    A folder that holds another season (other rules, teams, seed, world or versions) or anything
     else is refused. Returns the archive; `timings.json` tells what took how long.
     """
-    archive = _begin(folder, season, source)
+    archive = _begin(folder, season, world)
     if is_finished(archive):
         shutil.rmtree(folder / WORK, ignore_errors=True)
         return archive
     make_folder(folder / WORK, secret=True)
     ledger = Ledger(folder / WORK / "ledger.jsonl", folder)
-    _Play(archive, season, source, Stages(folder, ledger, progress)).all()
+    _Play(archive, season, world, Stages(folder, ledger, progress)).all()
     shutil.rmtree(folder / WORK)
     return archive
 
@@ -110,9 +113,9 @@ def is_finished(archive: Archive) -> bool:
     return hashlib.sha256(manifest.read_bytes()).hexdigest() == read_digest(archive.root)
 
 
-def _begin(folder: Path, season: Season, source: Source) -> Archive:
+def _begin(folder: Path, season: Season, world: World) -> Archive:
     """Write what says which season this is, or check that it is the same one."""
-    about = About(season.teams, source.name, versions())
+    about = About(season.teams, world.name, versions())
     team_entries(season.teams, season.rules.challenges_played)
     season.rules.check()
     texts = {
@@ -141,8 +144,8 @@ def _begin(folder: Path, season: Season, source: Source) -> Archive:
 class _Play:
     """The stages of one season."""
 
-    def __init__(self, archive: Archive, season: Season, source: Source, stages: Stages) -> None:
-        self.archive, self.season, self.source, self.stages = archive, season, source, stages
+    def __init__(self, archive: Archive, season: Season, world: World, stages: Stages) -> None:
+        self.archive, self.season, self.world, self.stages = archive, season, world, stages
         self.bots = bots_for(season.teams)
         self.entries = team_entries(season.teams, season.rules.challenges_played)
 
@@ -150,14 +153,13 @@ class _Play:
         archive, each = self.archive, self.stages.each
         every = [BENCHMARK, *self.entries, *archive.samples]
         self.stages.once("city", self.city)
+        self.train()
         each("data", every, _label, self.data)
         each("obfuscation", [BENCHMARK, *self.entries], _label, self.submit)
         each("publication", self.published(), _label, self.publish)
-        each("commitments", range(self.season.teams + 1), str, self.seal)
-        self.stages.once("commitment list", self.commit)
+        self.stages.once("commitments", self.commit)
         players = {Entry(k).number: bot for k, bot in enumerate(self.bots, start=1)}
         phase = AttackPhase(archive, players, attack_seed(self.season.seed), self.stages)
-        self.stages.once("attack names", phase.describe)
         targets = phase.run(self.published())
         self.stages.once("results", lambda: self.results(targets))
         self.stages.once("openings", self.open)
@@ -172,16 +174,24 @@ class _Play:
 
     def city(self) -> Sequence[Path]:
         public = self.archive.public
-        city, clock = self.source.city, self.season.clock
+        city, clock = self.world.city, self.season.clock
         return [
             write_data(public / CITY_FILE, write_city, city),
             write_data(public / CLOCK_FILE, write_clock, clock),
         ]
 
+    def train(self) -> None:
+        """The world gets ready; a model that is kept from before is only read."""
+        with self.stages.stage("training"):
+            self.world.prepare(
+                self.archive.secret / MODEL_FILE,
+                lambda done, total: self.stages.say("training", done, total),
+            )
+
     def data(self, entry: Entry) -> Sequence[Path]:
         """Reference traces for everybody, original traces for the team and the judge."""
         archive, judge = self.archive, self.archive.judge
-        reference, original = self.source.data(
+        reference, original = self.world.data(
             entry, judge.clock, judge.rules.users, self.seed("data", entry.label)
         )
         judge.check_data(reference, original)
@@ -247,7 +257,7 @@ class _Play:
         write_release_and_table(public, released, secret, table)
         return [public, secret]
 
-    def seal(self, team: int) -> Sequence[Path]:
+    def seal(self, team: int) -> Path:
         """Fix a team's secrets before the attacks."""
         archive = self.archive
         files = {}
@@ -260,14 +270,15 @@ class _Play:
         nonce = hashlib.sha256(f"{self.seed('nonce', team)}".encode()).hexdigest()
         opening = Opening(Entry(team).number, SCORER, files, nonce)
         path = archive.opening_file(team, opened=False)
-        return [write_text(path, opening.text, secret=True)]
+        return write_text(path, opening.text, secret=True)
 
     def commit(self) -> Sequence[Path]:
         """Publish the commitments of all teams and which releases are out."""
-        archive = self.archive
+        archive, teams = self.archive, range(BENCHMARK_TEAM, self.season.teams + 1)
+        openings = sorted(in_threads(self.seal, teams))
         sealed = {
             Entry(team).number: content_hash(archive.opening_file(team, opened=False))
-            for team in range(BENCHMARK_TEAM, self.season.teams + 1)
+            for team in teams
         }
         releases = {
             entry.release: {
@@ -279,7 +290,7 @@ class _Play:
             for given in [read_submission(archive, entry)]
         }
         held = {"scorer": SCORER, "commitments": sealed, "releases": releases}
-        return [write_json(archive.public / COMMITMENTS_FILE, held)]
+        return [*openings, write_json(archive.public / COMMITMENTS_FILE, held)]
 
     def results(self, targets: Sequence[TargetScores]) -> Sequence[Path]:
         """Compute and write all results."""

@@ -28,11 +28,11 @@ TIMINGS_FILE = "timings.json"
 KIB_PER_MIB = 1024
 
 
-class Stages:
-    """Runs named steps of named stages, each once, whatever interrupts in between."""
+class StageClock:
+    """Tells how far each stage is and keeps how long it took, in a file of the folder."""
 
-    def __init__(self, folder: Path, ledger: Ledger, progress: Progress | None = None) -> None:
-        self._folder, self.ledger, self._progress = folder, ledger, progress
+    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+        self._folder, self._progress = folder, progress
         self._timings = _read_timings(folder / TIMINGS_FILE)
 
     @contextmanager
@@ -44,6 +44,29 @@ class Stages:
             yield
         finally:
             self._keep_time(name, time.perf_counter() - started)
+
+    def say(self, stage: str, done: int, total: int) -> None:
+        """Tell how far a stage is."""
+        if self._progress is not None:
+            self._progress(stage, done, total)
+
+    def _keep_time(self, stage: str, seconds: float) -> None:
+        known = self._timings.get(stage, {})
+        self._timings[stage] = {
+            "seconds": round(float(known.get("seconds", 0)) + seconds, 3),
+            "runs": int(known.get("runs", 0)) + 1,
+            "peak_mb": peak_mb(),
+        }
+        with atomic_write(self._folder / TIMINGS_FILE) as file:
+            file.write((json.dumps(self._timings, indent=1) + "\n").encode())
+
+
+class Stages(StageClock):
+    """Runs the steps of stages, each once, whatever interrupts in between."""
+
+    def __init__(self, folder: Path, ledger: Ledger, progress: Progress | None = None) -> None:
+        super().__init__(folder, progress)
+        self.ledger = ledger
 
     def each(
         self,
@@ -71,21 +94,6 @@ class Stages:
     def once(self, stage: str, work: Callable[[], Sequence[Path]]) -> None:
         """A stage of one step."""
         self.each(stage, [stage], str, lambda _: work())
-
-    def say(self, stage: str, done: int, total: int) -> None:
-        """Tell how far a stage is."""
-        if self._progress is not None:
-            self._progress(stage, done, total)
-
-    def _keep_time(self, stage: str, seconds: float) -> None:
-        known = self._timings.get(stage, {})
-        self._timings[stage] = {
-            "seconds": round(float(known.get("seconds", 0)) + seconds, 3),
-            "runs": int(known.get("runs", 0)) + 1,
-            "peak_mb": peak_mb(),
-        }
-        with atomic_write(self._folder / TIMINGS_FILE) as file:
-            file.write((json.dumps(self._timings, indent=1) + "\n").encode())
 
 
 def in_threads(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:

@@ -1,0 +1,191 @@
+"""Playing a season on the terminal: progress per stage, then awards, stages and where it all is.
+
+Shared by `tracecup contest simulate` and `tracecup demo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from tracecup.cli.common import emit, people, table_of
+
+if TYPE_CHECKING:
+    from tracecup.contest.archive import Archive
+    from tracecup.contest.season import Season
+    from tracecup.contest.stages import Progress
+    from tracecup.contest.tables import Value
+    from tracecup.contest.worlds import World
+
+REPORT_FILE = "report.html"
+
+
+def play_and_tell(
+    folder: Path, season: Season, world: World, *, packed: bool, reported: bool, as_json: bool
+) -> int:
+    """Play a season (or go on with it), write zip and report, print what came out."""
+    from tracecup.contest.export import zip_archive
+    from tracecup.contest.manifest import read_digest
+    from tracecup.contest.season import play
+    from tracecup.contest.stages import StageClock, peak_mb, read_timings
+
+    with stages_shown() as progress:
+        archive = play(folder, season, world, progress)
+        after = StageClock(folder, progress)
+        report = folder / REPORT_FILE if reported else None
+        if report is not None and not report.exists():
+            with after.stage("report"):
+                report = write_html_report(folder, report)
+        pack = folder.with_name(f"{folder.name}.zip") if packed else None
+        if pack is not None and not pack.exists():
+            with after.stage("zip"):
+                zip_archive(folder, pack)
+    timings = read_timings(folder)
+    payload: dict[str, Any] = {
+        **summary_of(archive),
+        "archive": str(folder),
+        "zip": str(pack) if pack else None,
+        "report": str(report) if report else None,
+        "manifest_sha256": read_digest(folder),
+        "seconds": {stage: about["seconds"] for stage, about in timings.items()},
+        "peak_mb": peak_mb(),
+    }
+    rows = [("archive", escape(str(folder))), ("digest of its manifest", read_digest(folder))]
+    rows += [("the same as one file", escape(str(pack)))] if pack else []
+    rows += [("report", escape(str(report)))] if report else []
+    emit(
+        as_json,
+        payload,
+        stage_table(timings),
+        release_table(archive),
+        award_table(archive),
+        table_of("Where it is", rows),
+    )
+    return 0
+
+
+def write_html_report(folder: Path, path: Path) -> Path | None:
+    """Write the report; without the extra that draws charts say how to get it."""
+    try:
+        import vl_convert  # noqa: F401  only whether it is there
+    except ImportError:
+        people().print(
+            "no report: its charts need the extra `report` (pip install tracecup[report])"
+        )
+        return None
+    from tracecup.report import facts_of_archive, write_report
+
+    write_report(facts_of_archive(folder), path)
+    return path
+
+
+def summary_of(archive: Archive) -> dict[str, Any]:
+    """What the results say in short: awards, correlation, counts."""
+    from tracecup.contest.archive import read_json
+    from tracecup.contest.results import SUMMARY_FILE
+
+    return dict(read_json(archive.results / SUMMARY_FILE))
+
+
+def stage_table(timings: dict[str, dict[str, float]]) -> Table:
+    """What took how long."""
+    table = Table(title="Stages", title_justify="left", title_style="bold")
+    table.add_column("stage")
+    table.add_column("seconds", justify="right")
+    table.add_column("peak memory", justify="right")
+    for stage, about in timings.items():
+        table.add_row(stage, f"{about['seconds']:.1f}", f"{about['peak_mb']:.0f} MB")
+    total = sum(about["seconds"] for about in timings.values())
+    table.add_row("[bold]all[/bold]", f"[bold]{total:.1f}[/bold]", "")
+    return table
+
+
+def release_table(archive: Archive) -> Table:
+    """Every release with its utility and its two minima, the safest first."""
+    from tracecup.contest.tables import read_table
+
+    rows = read_table(archive.results / "releases.parquet").rows()
+    rows.sort(key=lambda row: (-_number(row["s_T_min"]), str(row["pubtraces"])))
+    table = Table(title="Releases", title_justify="left", title_style="bold")
+    for name in ("release", "obfuscation", "s_U", "s_R,min", "s_T,min", ""):
+        table.add_column(name, justify="right" if name.startswith("s_") else "left")
+    for row in rows:
+        note = "" if row["valid"] else "invalid"
+        note = "hors concours" if row["hors_concours"] else note
+        note = "benchmark" if row["role"] == "benchmark" else note
+        name = str(row["pubtraces"]).removeprefix("pubtraces_").removesuffix(".csv")
+        scores = [f"{_number(row[key]):.3f}" for key in ("utility", "s_R_min", "s_T_min")]
+        table.add_row(name, escape(short(str(row["method"]))), *scores, note)
+    return table
+
+
+def award_table(archive: Archive) -> Table:
+    """The awards with their winners and how sure the first places are."""
+    from tracecup.contest.tables import read_table
+
+    rows = read_table(archive.results / "awards.parquet").rows()
+    table = Table(title="Awards", title_justify="left", title_style="bold")
+    for name in ("award", "winner", "value", "rank, 95 %"):
+        table.add_column(name)
+    for title in dict.fromkeys(str(row["title"]) for row in rows):
+        first = [row for row in rows if row["title"] == title and row["rank"] == 1]
+        if not first:
+            table.add_row(title, "nobody", "", "")
+        for row in first:
+            tie = " (tie)" if len(first) > 1 else ""
+            sure = f"{row['rank_low']} to {row['rank_high']}"
+            table.add_row(title, f"{row['team']}{tie}", f"{_number(row['value']):.6f}", sure)
+    found = summary_of(archive)["correlation"]
+    if found["value"] is not None:
+        words = f"{found['value']:.3f} over {found['pairs']} releases"
+        table.caption = f"correlation of the two minima: {words}"
+        table.caption_justify = "left"
+    return table
+
+
+def short(method: str, digits: int = 4) -> str:
+    """A method's name with its long numbers rounded, for people.
+
+    >>> short("MRLH(1,1,0.1794891357421875)")
+    'MRLH(1,1,0.1795)'
+    """
+    import re
+
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.{digits}g}", method)
+
+
+@contextmanager
+def stages_shown() -> Iterator[Progress]:
+    """A bar for each stage on stderr; silent when stderr is no terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = people()
+    bars = Progress(
+        TextColumn("{task.description:<16}"),
+        BarColumn(),
+        TextColumn("{task.completed:>4.0f} of {task.total:.0f}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    known: dict[str, Any] = {}
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage not in known:
+            for task in known.values():
+                bars.stop_task(task)
+            known[stage] = bars.add_task(stage, total=total)
+        bars.update(known[stage], completed=done, total=total)
+
+    with bars:
+        yield progress
+
+
+def _number(value: Value) -> float:
+    return 0.0 if value is None else float(value)

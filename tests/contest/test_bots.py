@@ -1,0 +1,94 @@
+import pytest
+
+from tracecup import City, Grid, Traces
+from tracecup.attack import Case, argmax_table, assignment_table, greedy_table
+from tracecup.contest.bots import BOTS, Bot, bots_for, inference_attack, reid_attack
+from tracecup.errors import UnknownMethod
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.score import utility_score
+from tracecup.traces import SetTraces
+
+
+class TestBots:
+    def test_there_are_21_different_teams(self):
+        assert len(BOTS) == 21
+        assert len({(bot.obfuscation, bot.floor) for bot in BOTS}) == 21
+        assert len({(bot.reid, bot.match) for bot in BOTS}) == 21
+        assert len({bot.trace for bot in BOTS}) == 21
+
+    def test_every_name_is_known(self):
+        for bot in BOTS:
+            parse_obfuscator(bot.obfuscation)
+            for name in bot.reid:
+                reid_attack(name)
+            for name in bot.trace:
+                inference_attack(name)
+
+    def test_one_is_out_of_competition_and_cheats(self):
+        assert [bot.obfuscation for bot in BOTS if bot.hors_concours] == ["Cheat(1)"]
+
+    def test_an_unknown_attack(self):
+        with pytest.raises(UnknownMethod):
+            reid_attack("Nobody-R")
+
+
+class TestBotsFor:
+    def test_small_seasons_have_the_special_ones(self):
+        assert bots_for(4) == list(BOTS[:4])
+
+    def test_large_ones_repeat_only_ordinary_bots(self):
+        again = bots_for(60)[21:]
+        assert all(bot in BOTS and not bot.fixed for bot in again)
+
+
+class TestObfuscator:
+    def test_is_tuned_to_the_floor(self, tiny_world):
+        original = tiny_world.data(None, _clock(), 50, 3)[1]
+        for name in ("MRLH(1,1)", "RR", "PL", "KMeans(10)"):
+            method = Bot(name, (), ()).obfuscator(tiny_world.city, original, 0.7, 5)
+            released = method.obfuscate(original, tiny_world.city, 5)
+            assert utility_score(tiny_world.city, original, released).valid
+
+    def test_a_floor_of_its_own_may_be_higher(self, tiny_world):
+        original = tiny_world.data(None, _clock(), 50, 3)[1]
+        method = Bot("RR", (), (), floor=0.9).obfuscator(tiny_world.city, original, 0.7, 5)
+        released = method.obfuscate(original, tiny_world.city, 5)
+        assert 0.9 <= utility_score(tiny_world.city, original, released).value < 0.91
+
+    def test_what_cannot_keep_the_floor_is_given_up(self):
+        city = City(Grid.from_metres(4, 4, width_m=5000, height_m=5000))
+        original = Traces.of([[0, 5, 10, 15]])
+        assert str(Bot("MRLH(2,2)", (), ()).obfuscator(city, original, 0.7, 1)) == "None"
+
+    def test_a_fixed_one_stays(self, tiny_world):
+        original = tiny_world.data(None, _clock(), 5, 3)[1]
+        method = Bot("MRLH(2,2,0.5)", (), (), fixed=True).obfuscator(
+            tiny_world.city, original, 0.7, 1
+        )
+        assert str(method) == "MRLH(2,2,0.5)"
+
+
+class TestIdentify:
+    @pytest.mark.parametrize(
+        ("match", "matcher"),
+        [("argmax", argmax_table), ("greedy", greedy_table), ("assignment", assignment_table)],
+    )
+    def test_matches_as_it_says(self, tiny_world, match, matcher):
+        reference, original = tiny_world.data(None, _clock(), 30, 4)
+        case = Case(tiny_world.city, reference, SetTraces.of_traces(original))
+        bot = Bot("None", ("HomeProb-R",), (), match=match)
+        wanted = matcher(reid_attack("HomeProb-R").scores(case))
+        assert bot.identify(0, case, 1) == wanted
+
+
+class TestAttackName:
+    def test_names_tries_and_matching(self):
+        bot = Bot("None", ("A", "B"), ("C",), match="greedy")
+        assert bot.attack_name("reid") == "A (greedy) | B (greedy)"
+        assert bot.attack_name("trace") == "C"
+
+
+def _clock():
+    from tracecup import ContestClock
+
+    return ContestClock.regular(days=2, slots=4)
