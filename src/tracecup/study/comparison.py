@@ -47,6 +47,8 @@ TRACE_ATTACKS = (
     "Replay-T",
     "Prior-T",
 )
+BLIND = frozenset({"Random-T", "Replay-T", "Prior-T"})
+"""Trace inferences that never look at the release: what they reach is no defence's fault."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ def compare(
         parse_obfuscator(name)
     reid = [reid_attack(name) for name in reid_attacks]
     trace = [inference_attack(name) for name in trace_attacks]
-    total, done, results = len(defences) * (1 + len(reid) + len(trace)), 0, []
+    attacks: list[ReidAttack | InferenceAttack] = [*reid, *trace]
+    total, done, results = len(defences) * (1 + len(attacks)), 0, []
 
     def advance() -> None:
         nonlocal done
@@ -131,7 +134,7 @@ def compare(
         made = release(city, reference, original, name, floor=floor, seed=seed)
         advance()
         met = []
-        for method in (*reid, *trace):
+        for method in attacks:
             met.append(attack(made, method, seed))
             advance()
         identified, inferred = tuple(met[: len(reid)]), tuple(met[len(reid) :])
@@ -224,6 +227,15 @@ def short(name: str) -> str:
             value = f"{float(value):.4g}"
         parts.append(f"{key}{equals}{value}")
     return f"{head}({','.join(parts)})"
+
+
+def is_blind(attack_name: str) -> bool:
+    """Whether a trace inference never looks at the release.
+
+    >>> is_blind("Prior-T(user=1)"), is_blind("Fuzzy-T(0.33,1,0)")
+    (True, False)
+    """
+    return attack_name.partition("(")[0] in BLIND
 
 
 def _tuned(
