@@ -220,8 +220,8 @@ class TestProgram:
         )
         assert done.stdout.startswith("tracecup ")
 
-    def test_demo(self, capsys):
-        code, said = answer(capsys, "demo")
+    def test_example(self, capsys):
+        code, said = answer(capsys, "example")
         assert code == 0
         assert said["s_U"] == pytest.approx(0.578984375)
 

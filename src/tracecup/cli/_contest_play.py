@@ -55,8 +55,8 @@ def play_and_tell(
         "seconds": {stage: about["seconds"] for stage, about in timings.items()},
         "peak_mb": peak_mb(),
     }
-    rows = [("archive", escape(str(folder))), ("digest of its manifest", read_digest(folder))]
-    rows += [("the same as one file", escape(str(pack)))] if pack else []
+    rows = [("archive", escape(str(folder))), ("digest", read_digest(folder))]
+    rows += [("zip", escape(str(pack)))] if pack else []
     rows += [("report", escape(str(report)))] if report else []
     emit(
         as_json,
@@ -110,15 +110,16 @@ def release_table(archive: Archive) -> Table:
     from tracecup.contest.tables import read_table
 
     rows = read_table(archive.results / "releases.parquet").rows()
+    several = len({row["challenge"] for row in rows if row["role"] == "team"}) > 1
     rows.sort(key=lambda row: (-_number(row["s_T_min"]), str(row["pubtraces"])))
     table = Table(title="Releases", title_justify="left", title_style="bold")
-    for name in ("release", "obfuscation", "s_U", "s_R,min", "s_T,min", ""):
+    for name in ("team", "obfuscation", "s_U", "s_R,min", "s_T,min", ""):
         table.add_column(name, justify="right" if name.startswith("s_") else "left")
     for row in rows:
         note = "" if row["valid"] else "invalid"
         note = "hors concours" if row["hors_concours"] else note
         note = "benchmark" if row["role"] == "benchmark" else note
-        name = str(row["pubtraces"]).removeprefix("pubtraces_").removesuffix(".csv")
+        name = f"{row['team']}" + (f" {row['challenge']}" if several else "")
         scores = [f"{_number(row[key]):.3f}" for key in ("utility", "s_R_min", "s_T_min")]
         table.add_row(name, escape(short(str(row["method"]))), *scores, note)
     return table
@@ -148,11 +149,11 @@ def award_table(archive: Archive) -> Table:
     return table
 
 
-def short(method: str, digits: int = 4) -> str:
+def short(method: str, digits: int = 3) -> str:
     """A method's name with its long numbers rounded, for people.
 
     >>> short("MRLH(1,1,0.1794891357421875)")
-    'MRLH(1,1,0.1795)'
+    'MRLH(1,1,0.179)'
     """
     import re
 
