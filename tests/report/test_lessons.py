@@ -66,7 +66,13 @@ class TestLessons:
         assert "Cheating" not in said(*PAPER_LIKE)
 
     def test_a_strong_correlation(self):
-        assert "nobody cheats" in said(*PAPER_LIKE)
+        text = said(*PAPER_LIKE)
+        assert "first have to find the right pseudonym" in text
+        assert "exception" not in text
+
+    def test_a_team_that_cheats_in_earnest_is_the_exception(self):
+        text = said(*PAPER_LIKE, ("009", "Cheat(0.3)", 0.3, 0.1))
+        assert "Cheating is the exception (009): without it R would be 1.000." in text
 
     def test_a_weak_correlation_names_the_release_that_spoils_it(self):
         text = said(*PAPER_LIKE, ("009", "Odd(1)", 0.95, 0.05))

@@ -91,7 +91,7 @@ def _benchmark(points: list[Point]) -> Html:
 
 def _cheating(points: list[Point], users: int) -> list[Html]:
     base = next((p for p in points if p.release.benchmark), None)
-    cheats = [p for p in points if p.release.obfuscation.lower().startswith(CHEAT)]
+    cheats = [p for p in points if _cheats(p)]
     if not cheats or base is None:
         return []
     cheat = max(cheats, key=lambda p: p.reid)
@@ -146,12 +146,28 @@ def _correlation(facts: ContestFacts, points: list[Point]) -> Html:
             [
                 heading,
                 shown,
-                "Where teams are judged by trace inference, nobody cheats, and the attackers have "
-                "to find the right pseudonym before they can undo the obfuscation.",
+                "Attackers who want to undo an obfuscation first have to find the right "
+                "pseudonym. ",
+                *_exceptions(points),
             ],
         )
     said = [f"That is below {STRONG:g}, weaker than in the paper. ", *_why_weak(facts, points)]
     return element("p", [heading, shown, *said])
+
+
+def _exceptions(points: list[Point]) -> list[str]:
+    """Releases that cheat and yet take part: what they do to the correlation."""
+    counted = [p for p in points if p.release.counts]
+    rest = [p for p in counted if not _cheats(p)]
+    value = _pearson([p.reid for p in rest], [p.trace for p in rest]) if len(rest) > 2 else None
+    if len(rest) == len(counted) or value is None:
+        return []
+    names = ", ".join(p.release.label for p in counted if _cheats(p))
+    return [f"Cheating is the exception ({names}): without it R would be {value:.3f}."]
+
+
+def _cheats(point: Point) -> bool:
+    return point.release.obfuscation.lower().startswith(CHEAT)
 
 
 def _why_weak(facts: ContestFacts, points: list[Point]) -> list[str]:

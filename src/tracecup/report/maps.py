@@ -109,7 +109,7 @@ def trace_maps(facts: ContestFacts) -> Chart | None:
     for key, heading, cells in kinds:
         layers = [
             _ground(city),
-            *_hospitals(city),
+            *_hospitals(city, size=22),
             *([] if key == "original" else [_line(city, truth, "ghost")]),
             _line(city, _path(example, cells), "path"),
             _stays(city, len(example.slots), _stay_rows(example, cells)),
