@@ -1,0 +1,125 @@
+"""`tracecup reproduce`: the paper's figures and tables, and what goes beyond, from one command.
+
+Numbers as CSV and JSON, pictures as PNG and SVG, one page with everything.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from tracecup.cli.common import Json, emit, people, progress
+
+if TYPE_CHECKING:
+    from tracecup.study.context import Context
+    from tracecup.study.reproduce import Study
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    app.command("reproduce")(reproduce)
+
+
+def reproduce(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID...", help="Studies such as fig8, or `all`.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for numbers, pictures and the page.")
+    ] = Path("out/paper"),
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            envvar="TRACECUP_DATA",
+            help="Your copy of the public contest data; without it the built-in city is used.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer users and coarser sweeps: minutes, not digits.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run again what is complete already.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
+    as_json: Json = False,
+) -> int:
+    """Make figures and tables of the paper again: numbers, pictures, and published beside ours.
+
+    Without IDs it lists them. A study that is complete in the folder is kept, so a run that was
+    stopped goes on where it was. The page is index.html, the comparisons alone are summary.md.
+
+    Example: `tracecup reproduce fig6 fig11 --out paper`
+    """
+    from tracecup.errors import UnreadableFile
+    from tracecup.study.context import Context
+    from tracecup.study.reproduce import studies
+
+    if data is not None and not data.is_dir():
+        raise UnreadableFile(data, "no such folder of data")
+    context = Context(data, quick, seed)
+    if not ids:
+        return _list(studies(), context, as_json)
+    return _run(ids, out, context, force, as_json)
+
+
+def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
+    table = Table(title="Studies", title_justify="left", title_style="bold")
+    for name in ("ID", "paper", "what", "can run here"):
+        table.add_column(name)
+    for one in known.values():
+        table.add_row(one.id, one.paper, one.title, one.missing(context) or "yes")
+    payload = {
+        "studies": [
+            {
+                "id": one.id,
+                "paper": one.paper,
+                "title": one.title,
+                "missing": one.missing(context) or None,
+            }
+            for one in known.values()
+        ]
+    }
+    emit(as_json, payload, table)
+    return 0
+
+
+def _run(ids: list[str], out: Path, context: Context, force: bool, as_json: bool) -> int:
+    from tracecup.plot import album
+
+    with progress("reproducing") as advance:
+        made = album.reproduce(
+            ids, out, context, force=force, told=lambda _, done, total: advance(done, total)
+        )
+    table = Table(title="The paper, reproduced", title_justify="left", title_style="bold")
+    for name in ("ID", "compared", "inside", "outside", "seconds"):
+        table.add_column(name)
+    for record in made.records:
+        verdicts = [c.inside for c in record.result.comparisons]
+        table.add_row(
+            record.id,
+            str(len(verdicts)),
+            str(verdicts.count(True)),
+            str(verdicts.count(False)),
+            "kept" if record.id in made.kept else f"{record.seconds:.1f}",
+        )
+    payload = {
+        "page": str(made.folder / album.PAGE),
+        "studies": {
+            record.id: {k: v for k, v in record.as_dict().items() if k != "tables"}
+            for record in made.records
+        },
+        "kept": list(made.kept),
+        "left_out": list(made.left_out),
+    }
+    for text in made.left_out:
+        people().print(f"left out: {escape(text)}", soft_wrap=True)
+    emit(as_json, payload, table)
+    if not as_json:
+        people().print(f"page: {escape(str(made.folder / album.PAGE))}", soft_wrap=True)
+    return 0

@@ -1,0 +1,127 @@
+"""Running studies into a folder: numbers as CSV and JSON, pictures, one page for all of them.
+
+A study whose result is complete is not run again, so a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracecup import plot as room
+from tracecup.errors import UnreadableFile
+from tracecup.plot.page import Shown, page, summary
+from tracecup.plot.style import Picture, drawings, styled
+from tracecup.safeio import atomic_write
+from tracecup.study.context import Context
+from tracecup.study.reproduce import Record, Study, choose, run_study, versions
+
+RESULT = "result.json"
+PAGE = "index.html"
+SUMMARY = "summary.md"
+
+Told = Callable[[str, int, int], None]
+"""Called with (what is done now, studies done, studies in all)."""
+
+
+@dataclass(frozen=True)
+class Album:
+    """What a run made: the records in order, which were there already, which were left out."""
+
+    folder: Path
+    records: tuple[Record, ...]
+    kept: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def reproduce(
+    ids: Sequence[str],
+    out: Path,
+    context: Context,
+    *,
+    force: bool = False,
+    told: Told | None = None,
+) -> Album:
+    """Run the studies `ids` names and put numbers, pictures and the page into `out`.
+
+    Each study gets a folder of its own: `result.json` (written last, so it marks completeness),
+    one CSV per table, every picture as PNG and SVG. A complete result with the same seed, size,
+    data and versions is kept unless `force`. `index.html` shows all studies in the folder.
+    """
+    chosen, left_out = choose(ids, context)
+    _make(out)
+    records, kept, shown = [], [], []
+    for k, one in enumerate(chosen):
+        folder = out / one.id
+        record = None if force else _complete(folder, one, context)
+        if told:
+            told(one.id, k, len(chosen))
+        if record is None:
+            record = run_study(one, context)
+            _store(folder, record, draw(record), context.data is not None)
+        else:
+            kept.append(one.id)
+        records.append(record)
+        shown.append(_shown(folder, one, record))
+    _write(out / PAGE, page(shown, left_out).encode())
+    _write(out / SUMMARY, summary(shown, left_out).encode())
+    return Album(out, tuple(records), tuple(kept), tuple(left_out))
+
+
+def draw(record: Record) -> list[Picture]:
+    """The pictures of a result."""
+    for module in pkgutil.iter_modules(room.__path__):
+        importlib.import_module(f"{room.__name__}.{module.name}")
+    with styled():
+        return list(drawings()[record.id](record.result))
+
+
+def _complete(folder: Path, one: Study, context: Context) -> Record | None:
+    """The stored record, if it is whole and was made from the same things."""
+    try:
+        held = json.loads((folder / RESULT).read_text("utf-8"))
+        record, data = Record.from_dict(held), held["data"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    same = (record.id, record.seed, record.quick, dict(record.versions), data) == (
+        one.id,
+        context.seed,
+        context.quick,
+        versions(),
+        context.data is not None,
+    )
+    return record if same else None
+
+
+def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: bool) -> None:
+    _make(folder)
+    for name, table in record.result.tables.items():
+        _write(folder / f"{name}.csv", table.as_csv().encode())
+    for picture in pictures:
+        _write(folder / f"{picture.name}.png", picture.png())
+        _write(folder / f"{picture.name}.svg", picture.svg())
+    names = {picture.name: picture.alt for picture in pictures}
+    held = {**record.as_dict(), "data": data, "pictures": names}
+    _write(folder / RESULT, json.dumps(held, indent=1, allow_nan=False).encode())
+
+
+def _shown(folder: Path, one: Study, record: Record) -> Shown:
+    names = json.loads((folder / RESULT).read_text("utf-8"))["pictures"]
+    drawn = {name: (folder / f"{name}.svg").read_bytes() for name in names}
+    return Shown(one, record, names, drawn)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    with atomic_write(path) as file:
+        file.write(content)

@@ -1,0 +1,229 @@
+"""Scatter plots of privacy scores: sample obfuscations, teams, clusters, expected error.
+
+A point is a release; hollow points are below the utility floor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tracecup.plot.style import (
+    BLACK,
+    BLUE,
+    COLOURS,
+    GREEN,
+    GREY,
+    MARKERS,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    Picture,
+    draws,
+    sheet,
+)
+from tracecup.study.results import StudyResult, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FAMILIES = {
+    "None": (BLACK, "*"),
+    "MRLH": (BLUE, "s"),
+    "RR": (ORANGE, "^"),
+    "PL": (GREEN, "o"),
+    "Cheat": (VERMILION, "X"),
+}
+STAGES = {
+    "long": "20-day traces of the built-in city",
+    "sample": "2-day traces of the Osaka sample",
+}
+X, Y = "re-identification privacy $s_{R,min}$", "trace inference privacy $s_{T,min}$"
+# Which points of Figure 8 are named, and where the name stands (points).
+NAMED = {
+    "None": (8, -12),
+    "Cheat(1)": (0, 8),
+    "PL(0.1,1)": (-8, 6),
+    "PL(4,1)": (8, -4),
+    "RR(8)": (8, -3),
+    "MRLH(1,1,0.5)": (-7, 5),
+}
+
+
+def stages(result: StudyResult) -> list[str]:
+    """The stages a result has tables for; the paper's long traces first."""
+    return [name for name in STAGES if name in result.tables]
+
+
+@draws("fig8")
+def sample_obfuscations(result: StudyResult) -> list[Picture]:
+    """s_R,min against s_T,min: the organisers' sub-sampling, and all cells."""
+    pictures = []
+    for stage in stages(result):
+        table = result.tables[stage]
+        title = f"The 37 sample obfuscations, {STAGES[stage]}"
+        figure = sheet(result.source_of(stage), 4.6, title=title)
+        left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+        for axes, ending, words in (
+            (left, " organisers", "organisers' sub-sampling"),
+            (right, "", "all cells"),
+        ):
+            _families(axes, table, ending)
+            axes.set(title=words, xlabel=X)
+            axes.margins(0.09)
+        left.set_ylabel(Y)
+        handles, labels = right.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=7)
+        alt = (
+            f"Two scatter plots of privacy scores on {STAGES[stage]}: all families rise together "
+            "except Cheat, which moves right without rising."
+        )
+        pictures.append(Picture(f"fig8-{stage}", alt, figure))
+    return pictures
+
+
+def _families(axes: Axes, table: Table, ending: str) -> None:
+    from matplotlib.patheffects import withStroke
+
+    halo = withStroke(linewidth=2.5, foreground="white")
+    x, y = f"s_R,min{ending}", f"s_T,min{ending}"
+    for family, (colour, marker) in FAMILIES.items():
+        rows = table.where(family=family, sweep=False).records()
+        for valid in (True, False):
+            some = [row for row in rows if row["valid"] is valid]
+            axes.scatter(
+                [row[x] for row in some], [row[y] for row in some], marker=marker, s=60 if
+                family == "None" else 34, facecolors=colour if valid else "none",
+                edgecolors=colour, linewidths=1.2, zorder=3, label=family if valid else None,
+            )  # fmt: skip
+        if not ending:
+            swept = table.where(family=family, sweep=True).records()
+            axes.scatter(
+                [row[x] for row in swept], [row[y] for row in swept], marker=".", s=16,
+                color=colour, zorder=2, alpha=0.7,
+            )  # fmt: skip
+        for row in rows:
+            if row["method"] in NAMED:
+                dx, dy = NAMED[row["method"]]
+                axes.annotate(
+                    row["method"], (row[x], row[y]), (dx, dy), textcoords="offset points",
+                    ha="left" if dx > 0 else "center" if dx == 0 else "right", fontsize=7.5,
+                    color=colour, path_effects=[halo],
+                )  # fmt: skip
+    axes.scatter([], [], marker="o", facecolors="none", edgecolors=GREY, label="$s_U$ < 0.7")
+    if not ending:
+        axes.scatter([], [], marker=".", s=16, color=GREY, label="finer sweep")
+
+
+@draws("fig9")
+def teams(result: StudyResult) -> list[Picture]:
+    """The preliminary round: trace-inference files and the benchmark, others in grey."""
+    table, numbers = result.tables["preliminary"], result.numbers
+    figure = sheet(result.source, 4.8, title="Privacy scores of the preliminary round")
+    axes, near = figure.subplots(1, 2)
+    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("reid", {"color": GREY, "marker": "o", "s": 20, "label": "re-identification files"}),
+        ("trace", {"color": BLUE, "marker": "s", "s": 34, "label": "trace inference files"}),
+        ("benchmark", {"color": VERMILION, "marker": "*", "s": 110, "label": "benchmark 000"}),
+    )
+    for panel in (axes, near):
+        for challenge, look in kinds:
+            rows = table.where(challenge=challenge).records()
+            panel.scatter([r["s_R,min"] for r in rows], [r["s_T,min"] for r in rows], **look)
+        panel.set(xlabel=X)
+    for row in table.where(challenge="trace").records():
+        panel = axes if row["s_R,min"] < 0.9 else near
+        place = (row["s_R,min"], row["s_T,min"])
+        panel.annotate(row["team"], place, (4, 4), textcoords="offset points", fontsize=7)
+    name = "correlation, trace-inference files and benchmark"
+    low, high = numbers[f"{name}, 95% low"], numbers[f"{name}, 95% high"]
+    axes.set(title="All files", ylabel=Y, xlim=(0.805, 0.995))
+    near.set(title="The obfuscated files, closer", xlim=(0.93, 0.985), ylim=(0.8215, 0.829))
+    axes.text(
+        0.03, 0.97, f"R = {numbers[name]:.3f}\n95% {low:.2f} to {high:.2f}\n(blue and star)",
+        transform=axes.transAxes, va="top", fontsize=8.5,
+    )  # fmt: skip
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    alt = (
+        "Scatter plots of the minimum scores of the preliminary round: unobfuscated files at the "
+        "lower left, all obfuscated ones close together at s_T about 0.825."
+    )
+    return [Picture("fig9", alt, figure)]
+
+
+@draws("fig10")
+def clusters(result: StudyResult) -> list[Picture]:
+    """The largest clusters before and after, in the same plane."""
+    pictures = []
+    for stage in stages(result):
+        table, numbers = result.tables[stage], result.numbers
+        title = f"Visit counts and the k-means defence, {STAGES[stage]}"
+        figure = sheet(result.source_of(stage), 4.2, title=title)
+        panels = figure.subplots(1, 2, sharex=True, sharey=True)
+        for axes, when in zip(panels, ("before", "after"), strict=True):
+            for cluster in sorted(set(table.column("cluster"))):
+                rows = table.where(cluster=cluster)
+                x, y = rows.column(f"x {when}"), rows.column(f"y {when}")
+                look = {"color": COLOURS[cluster - 1], "marker": MARKERS[cluster - 1]}
+                axes.scatter(x, y, s=16, alpha=0.55, linewidths=0, **look)
+                axes.scatter(
+                    [sum(x) / len(x)], [sum(y) / len(y)], s=60, edgecolors=BLACK,
+                    linewidths=1, zorder=4, label=f"cluster {cluster} ({len(x)} users)", **look,
+                )  # fmt: skip
+            spread = numbers[f"spread {when} ({stage})"]
+            axes.set(title=f"{when}: spread {spread:,.0f}", xlabel="first direction (visits)")
+        for way, limits in (("x", panels[0].set_xlim), ("y", panels[0].set_ylim)):
+            both = [*table.column(f"{way} before"), *table.column(f"{way} after")]
+            low, high = np.percentile(both, [1, 99])
+            limits(low - 0.15 * (high - low), high + 0.15 * (high - low))
+        panels[0].set_ylabel("second direction (visits)")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        alt = (
+            "Users of four clusters in a plane, before and after: clusters overlap before and are "
+            "tight around their means after."
+        )
+        pictures.append(Picture(f"fig10-{stage}", alt, figure))
+    return pictures
+
+
+@draws("fig12")
+def expected_error(result: StudyResult) -> list[Picture]:
+    """s_T against the expected error, and the correlation by hospital weight."""
+    pictures = []
+    for stage in stages(result):
+        points, weights = result.tables[stage], result.tables[f"{stage}_weights"]
+        title = f"$s_T$ and the expected error, {STAGES[stage]}"
+        figure = sheet(result.source_of(stage), 4.0, title=title)
+        left, right = figure.subplots(1, 2)
+        for row in points.records():
+            benchmark = row["defence"] == "None"
+            left.scatter(
+                row["s_T,min"], row["expected error (km)"], s=90 if benchmark else 30,
+                color=VERMILION if benchmark else BLUE, marker="*" if benchmark else "o",
+                label="benchmark" if benchmark else None,
+            )  # fmt: skip
+        at = weights.row(weight=10.0)["R"]
+        left.scatter([], [], s=30, color=BLUE, label="valid defence")
+        left.set(title=f"hospital weight 10: R = {at:.3f}", xlabel=Y, ylabel="expected error (km)")
+        left.legend(loc="best")
+        w = weights.column("weight")
+        right.fill_between(w, weights.column("low"), weights.column("high"), color=BLUE, alpha=0.15,
+                           linewidth=0, label="95% interval")  # fmt: skip
+        right.plot(w, weights.column("R"), color=BLUE, marker="o", label="ours")
+        published = [c for c in result.comparisons if c.what.endswith(f"({stage})")]
+        right.plot(
+            [10, 100, 1000], [c.published for c in published], color=PURPLE, marker="D",
+            linestyle="none", label="published (17 teams)",
+        )  # fmt: skip
+        right.set(title="Correlation by weight", xlabel="hospital weight", ylabel="R", xscale="log")
+        right.set_ylim(min(0.0, *weights.column("low")) - 0.02, 1.02)
+        right.legend(loc="lower left")
+        alt = (
+            "Left: trace inference score against expected error, one point a defence. Right: their "
+            "correlation as the hospital weight grows from 1 to 1000, published values beside it."
+        )
+        pictures.append(Picture(f"fig12-{stage}", alt, figure))
+    return pictures

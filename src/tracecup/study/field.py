@@ -1,0 +1,95 @@
+"""A field of defences that stands in for the teams of a contest, and what attacks make of it.
+
+The obfuscations of the bots, each tuned to its utility; the final round's files are not public.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tracecup.attack import Case
+from tracecup.attack.infer.linked import copy_linked
+from tracecup.contest import pseudonymize
+from tracecup.contest.bots import BOTS
+from tracecup.obfuscate import Obfuscator, RareShift, parse_obfuscator
+from tracecup.score import FLOOR, inference_score, utility_score
+from tracecup.study.attacked import LINKING, Outcome, attack
+from tracecup.study.comparison import short
+from tracecup.study.context import Context, Team
+from tracecup.traces import SetTraces
+
+FIELD = tuple(bot for bot in BOTS if not bot.fixed and not bot.obfuscation.startswith("Cheat"))
+"""Seventeen valid defences, as many as there were valid teams; nobody in the final cheated."""
+QUICK_STEP = 3
+WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+BENCHMARK, CHEAT = "None", "Cheat(1)"
+
+
+@dataclass(frozen=True, eq=False)
+class Defended:
+    """A tuned defence: its name, its cells in user order, their utility."""
+
+    name: str
+    cells: SetTraces
+    utility: float
+
+
+@dataclass(frozen=True)
+class Defence:
+    """What the attacks make of a defence.
+
+    `told` is s_T of an attacker who is given the true ID table and copies the cells: the noise
+    of the obfuscation alone, without the protection of the crowd.
+    """
+
+    name: str
+    utility: float
+    outcome: Outcome
+    told: float
+
+
+def field(context: Context, team: Team, first: int = 0, step: int = 1) -> Iterator[Defended]:
+    """Each defence of the field on `team`, tuned to the floor (or to its bot's own).
+
+    With `first` and `step` only every step-th one, so that several teams can share the field.
+    """
+    for k in range(0, len(FIELD), QUICK_STEP if context.quick else 1)[first::step]:
+        seed = context.seed_of("field", team.name, k)
+        method = FIELD[k].obfuscator(team.city, team.original, FLOOR, seed)
+        yield _applied(method, team, seed)
+
+
+@cache
+def attacked_field(context: Context, stage: str) -> tuple[Defence, ...]:
+    """The benchmark, the field and Cheat(1) under the linking attacks; made once for a run."""
+    team = context.stages[stage]
+    return tuple(_attacked(context, team, one) for one in _entrants(context, team))
+
+
+def _entrants(context: Context, team: Team) -> Iterator[Defended]:
+    yield Defended(BENCHMARK, SetTraces.of_traces(team.original), 1.0)
+    yield from field(context, team)
+    yield _applied(parse_obfuscator(CHEAT), team, context.seed_of("field", team.name, CHEAT))
+
+
+def _applied(method: Obfuscator, team: Team, seed: int) -> Defended:
+    cells = method.obfuscate(team.original, team.city, seed)
+    utility = utility_score(team.city, team.original, cells).value
+    name = short(str(method))
+    if isinstance(method, RareShift) and method.rare >= team.original.n_users:
+        name = f"RareShift({method.cells},all)"
+    return Defended(name, cells, utility)
+
+
+def _attacked(context: Context, team: Team, one: Defended) -> Defence:
+    seed = context.seed_of("field", team.name, one.name)
+    released, table = pseudonymize(one.cells, seed)
+    told = copy_linked(Case(team.city, team.reference, released), table, seed)
+    return Defence(
+        one.name,
+        one.utility,
+        attack(team, one.cells, LINKING, seed, shuffle=seed, weights=WEIGHTS),
+        inference_score(team.city, team.original, told).value,
+    )

@@ -1,0 +1,80 @@
+"""Figure 10: clusters of visit counts before and after the winning defence.
+
+Users of a cluster move towards their common mean; seen in the plane that shows most.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.obfuscate import KMeans
+from tracecup.study.context import Context, Team
+from tracecup.study.reproduce import study
+from tracecup.study.results import StudyResult, Table
+from tracecup.traces import visit_counts
+
+SHOWN, CLUSTERS, QUICK_CLUSTERS = 4, 100, 25
+
+
+@study(
+    "fig10",
+    "Clusters of visit counts and the k-means defence",
+    "Figure 10",
+    "The best anonymization clusters users by visit counts (k = 100) and moves each user's counts "
+    "towards the mean of the cluster, within the utility that has to be kept.",
+    needs=("sample", "built-in"),
+)
+def run(context: Context) -> StudyResult:
+    """Counts of the largest clusters, projected to a plane, before and after KMeans(100)."""
+    tables: dict[str, Table] = {}
+    numbers: dict[str, float] = {}
+    for name, team in context.stages.items():
+        tables[name], found = _projected(context, team)
+        numbers |= {f"{key} ({name})": value for key, value in found.items()}
+    return StudyResult(
+        next(iter(context.stages.values())).source,
+        tables,
+        numbers,
+        (),
+        context.sizes,
+        (
+            f"The paper's figure is a sketch with k = 2. Shown are the {SHOWN} largest clusters; "
+            "the plane is spanned by the two directions in which their means differ most.",
+        ),
+        context.sources("{}"),
+    )
+
+
+def _projected(context: Context, team: Team) -> tuple[Table, dict[str, float]]:
+    k = QUICK_CLUSTERS if context.quick else CLUSTERS
+    seed = context.seed_of("fig10", team.name)
+    released, report = KMeans(k).obfuscate_with_report(team.original, team.city, seed)
+    before = visit_counts(team.original, team.city.n_regions).astype(np.float64)
+    after = visit_counts(released, team.city.n_regions).astype(np.float64)
+    largest = np.argsort(-np.bincount(report.labels), kind="stable")[:SHOWN]
+    chosen = np.flatnonzero(np.isin(report.labels, largest))
+    plane = _plane(np.stack([before[report.labels == c].mean(axis=0) for c in largest]))
+    then, now = before[chosen] @ plane, after[chosen] @ plane
+    rows = [
+        (int(np.flatnonzero(largest == report.labels[user])[0]) + 1, user + 1, *then[i], *now[i])
+        for i, user in enumerate(chosen.tolist())
+    ]
+    numbers = {
+        "clusters": float(k),
+        "utility": report.utility,
+        "spread before": report.spread_before,
+        "spread after": report.spread_after,
+        "cells changed by the hospital step": float(report.hospital_moves),
+        "cells changed by the count step": float(report.count_moves),
+    }
+    columns = ("cluster", "user", "x before", "y before", "x after", "y after")
+    return Table.of(columns, rows), numbers
+
+
+def _plane(means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The two directions (regions, 2) in which the means differ most, signs fixed."""
+    _, _, directions = np.linalg.svd(means - means.mean(axis=0), full_matrices=False)
+    plane = directions[:2].T
+    signs = np.sign(plane[np.abs(plane).argmax(axis=0), [0, 1]])
+    return np.asarray(plane * signs)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from tracecup.cli.main import run
+from tracecup.errors import UnreadableFile
+from tracecup.plot import album
+from tracecup.plot.album import PAGE, RESULT, SUMMARY, reproduce
+from tracecup.study.context import Context
+
+
+def made(tmp_path, *ids, **options):
+    return reproduce(ids or ("fig6", "fig11"), tmp_path / "out", Context(), **options)
+
+
+class TestReproduce:
+    def test_writes_numbers_pictures_page_and_summary(self, tmp_path):
+        found = made(tmp_path)
+        folder = tmp_path / "out" / "fig6"
+        assert {path.name for path in folder.iterdir()} == {
+            "example.csv",
+            "fig6.png",
+            "fig6.svg",
+            RESULT,
+        }
+        assert [record.id for record in found.records] == ["fig6", "fig11"]
+        held = json.loads((folder / RESULT).read_text())
+        assert held["made"]["seed"] == 1
+        assert held["made"]["versions"]["tracecup"]
+        assert held["comparisons"][0]["inside"] is True
+        assert "| s_R | 0.3333333333 |" in (tmp_path / "out" / SUMMARY).read_text()
+
+    def test_what_is_complete_is_kept(self, tmp_path):
+        made(tmp_path)
+        before = (tmp_path / "out/fig6" / RESULT).stat().st_mtime_ns
+        assert made(tmp_path).kept == ("fig6", "fig11")
+        assert (tmp_path / "out/fig6" / RESULT).stat().st_mtime_ns == before
+        assert made(tmp_path, force=True).kept == ()
+
+    @pytest.mark.parametrize("rest", ["", '{"made": {}}', "[1, 2]", "{"])
+    def test_a_broken_result_is_made_again(self, tmp_path, rest):
+        made(tmp_path, "fig11")
+        (tmp_path / "out/fig11" / RESULT).write_text(rest)
+        assert made(tmp_path, "fig11").kept == ()
+
+    def test_another_seed_or_size_is_made_again(self, tmp_path):
+        made(tmp_path, "fig11")
+        other = reproduce(["fig11"], tmp_path / "out", Context(seed=2))
+        quick = reproduce(["fig11"], tmp_path / "out", Context(seed=2, quick=True))
+        assert (other.kept, quick.kept) == ((), ())
+
+    def test_a_stopped_run_goes_on(self, tmp_path, monkeypatch):
+        def stop(record):
+            if record.id == "fig11":
+                raise KeyboardInterrupt
+            return draw(record)
+
+        draw = album.draw
+        monkeypatch.setattr(album, "draw", stop)
+        with pytest.raises(KeyboardInterrupt):
+            made(tmp_path)
+        monkeypatch.setattr(album, "draw", draw)
+        assert made(tmp_path).kept == ("fig6",)
+
+    def test_a_folder_that_cannot_be_made_is_said(self, tmp_path):
+        (tmp_path / "out").write_text("a file")
+        with pytest.raises(UnreadableFile, match="cannot be made"):
+            made(tmp_path)
+
+    def test_progress_is_told_before_each_study(self, tmp_path):
+        said = []
+        made(tmp_path, told=lambda *words: said.append(words))
+        assert said == [("fig6", 0, 2), ("fig11", 1, 2)]
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.links, self.alts, self.open = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.links += [found[k] for k in ("src", "href") if k in found]
+        if tag == "img":
+            self.alts.append(found["alt"])
+
+
+class TestPage:
+    def test_is_self_contained_with_words_for_every_picture(self, tmp_path):
+        made(tmp_path)
+        reader = Reader()
+        reader.feed((tmp_path / "out" / PAGE).read_text())
+        assert all(link.startswith(("data:image/svg+xml;base64,", "#")) for link in reader.links)
+        assert len(reader.alts) == 2
+        assert all(reader.alts)
+
+    def test_says_what_is_left_out(self, tmp_path):
+        reproduce(["fig11"], tmp_path / "out", Context())
+        assert "Left out here" not in (tmp_path / "out" / PAGE).read_text()
+
+
+class TestCommand:
+    def test_lists_studies_without_ids(self, capsys, monkeypatch):
+        monkeypatch.delenv("TRACECUP_DATA", raising=False)
+        assert run(["reproduce", "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)["studies"]
+        assert {one["id"]: one["missing"] for one in said}["fig6"] is None
+
+    def test_runs_and_prints_one_object(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.delenv("TRACECUP_DATA", raising=False)
+        assert run(["reproduce", "fig6", "--out", str(tmp_path / "p"), "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said["studies"]["fig6"]["comparisons"][0]["inside"] is True
+        assert "tables" not in said["studies"]["fig6"]
+
+    def test_wrong_use_and_missing_data(self, tmp_path, capsys, monkeypatch):
+        monkeypatch.delenv("TRACECUP_DATA", raising=False)
+        assert run(["reproduce", "fig99", "--out", str(tmp_path)]) == 2
+        assert run(["reproduce", "fig9", "--out", str(tmp_path)]) == 2
+        assert run(["reproduce", "fig6", "--data", str(tmp_path / "none")]) == 3
+        assert "no such folder" in capsys.readouterr().err

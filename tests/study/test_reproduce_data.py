@@ -1,0 +1,132 @@
+"""Studies on the user's copy of the public data; quick runs, so few users and coarse sweeps."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tracecup.errors import UnreadableFile
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.study import context as context_module
+from tracecup.study.context import Context
+from tracecup.study.fig4 import blocks
+from tracecup.study.fig8 import CODES, method_of, replayed
+from tracecup.study.reproduce import run_study, studies
+
+USERS = 150
+
+
+@pytest.fixture(scope="module")
+def context(data_dir):
+    """The public data only, and very few users."""
+    with pytest.MonkeyPatch.context() as patch:
+        has = Context.has
+        patch.setattr(context_module, "QUICK_USERS", USERS)
+        patch.setattr(Context, "has", lambda self, need: need != "built-in" and has(self, need))
+        yield Context(data_dir, quick=True)
+
+
+@cache
+def result_of(name, context):
+    return run_study(studies()[name], context).result
+
+
+class TestContext:
+    def test_says_what_is_there(self, context, tmp_path):
+        assert context.has("sample")
+        assert context.has("sheets")
+        assert not Context(tmp_path).has("sample")
+        assert not Context().has("sheets")
+
+    def test_without_a_folder_a_file_is_asked_for_in_vain(self):
+        with pytest.raises(UnreadableFile, match="give --data"):
+            Context().path("osaka/info_region.csv")
+
+    def test_a_quick_run_takes_the_first_users(self, context):
+        quick = context.stages["sample"]
+        assert quick.sizes == {"users": USERS, "events": 40, "regions": 1024}
+        whole = context.sample_team()
+        assert (quick.original.regions == whole.original.regions[:USERS]).all()
+
+
+class TestFigure8:
+    def test_37_codes_name_methods(self):
+        assert len(CODES) == 37
+        assert [method_of(code) for code in ("A1", "A3-10", "A5-0.1")] == [
+            "None",
+            "RR(10)",
+            "Cheat(0.1)",
+        ]
+        assert all(str(parse_obfuscator(replayed(code))) for code in CODES)
+
+    def test_all_published_utilities_are_met(self, context):
+        result = result_of("fig8", context)
+        assert max(result.tables["utilities"].column("difference")) <= 1e-9
+        assert len(result.tables["utilities"]) == 37
+        assert all(one.inside for one in result.comparisons)
+
+    def test_cheating_is_the_exception(self, context):
+        table = result_of("fig8", context).tables["sample"]
+        none, cheat = table.row(code="A1"), table.row(code="A5-1")
+        assert cheat["s_R,min"] - none["s_R,min"] > 0.2
+        assert abs(cheat["s_T,min"] - none["s_T,min"]) < 0.03
+
+
+class TestFigure9:
+    def test_published_minima_and_totals_exactly(self, context):
+        result = result_of("fig9", context)
+        assert [one.ours for one in result.comparisons[:3]] == [0.0, 0.0, 0.0]
+        assert len(result.tables["preliminary"]) == 27
+        assert result.tables["totals"].rows[0][0] == "011"
+
+
+class TestFigure4:
+    def test_hospitals_and_crowds(self, context):
+        result = result_of("fig4", context)
+        assert all(one.inside for one in result.comparisons)
+        shares = result.tables["tokyo_training"].column("training share")
+        assert sum(shares) == pytest.approx(1)
+
+    def test_blocks_keep_the_sum(self):
+        shares = np.arange(400.0).reshape(20, 20)
+        assert blocks(shares).shape == (4, 4)
+        assert blocks(shares)[0, 1] == shares[:5, 5:10].sum()
+
+
+class TestFigure10:
+    def test_users_of_a_cluster_come_together(self, context):
+        numbers = result_of("fig10", context).numbers
+        assert numbers["spread after (sample)"] < 0.5 * numbers["spread before (sample)"]
+        assert numbers["utility (sample)"] >= 0.7 - 1e-9
+
+
+class TestFigure12AndCeiling:
+    def test_weights_from_1_to_1000(self, context):
+        weights = result_of("fig12", context).tables["sample_weights"]
+        assert weights.column("weight")[0] == 1
+        assert weights.column("weight")[-1] == 1000
+        assert all(-1 <= r <= 1 for r in weights.column("R"))
+
+    def test_no_defence_is_credited_with_more_than_the_ceiling(self, context):
+        table = result_of("beyond2", context).tables["sample"]
+        assert all(row["credit"] <= row["ceiling"] for row in table.records())
+        assert table.row(defence="None")["s_T, told who is who"] == 0.0
+
+
+class TestBeyond1:
+    def test_more_budget_more_utility_and_budgets_compose(self, context):
+        table = result_of("beyond1", context).tables["sample"]
+        for mechanism in ("PL", "RR"):
+            rows = table.where(mechanism=mechanism).records()
+            assert rows[0]["s_U"] < 0.1
+            assert rows[-1]["s_U"] > 0.9
+            assert rows[-1]["epsilon of the trace"] == rows[-1]["epsilon per event"] * 40
+
+
+class TestFigure13:
+    def test_valid_noise_keeps_places_and_reference_traces_do_not(self, context):
+        numbers = result_of("fig13", context).numbers
+        assert numbers["median POI accuracy, PL(4,1) (tokyo)"] > 0.9
+        assert numbers["median POI accuracy, Reference (tokyo)"] < 0.5

@@ -1,0 +1,68 @@
+"""Studies on 20-day traces, with a small model in the place of the package's."""
+
+from __future__ import annotations
+
+import pytest
+
+from tracecup.contest import worlds
+from tracecup.datasets import Metropolis
+from tracecup.study import context as context_module
+from tracecup.study import table2
+from tracecup.study.context import Context
+from tracecup.study.fig19 import homes
+from tracecup.study.reproduce import run_study, studies
+from tracecup.synth import PPMTFPlus, Training
+from tracecup.traces import Traces
+
+
+@pytest.fixture(scope="module")
+def context():
+    training = Training.of_records(Metropolis(300).records(days=1))
+    model = PPMTFPlus(z=4, masks=True, home="own", iterations=3).fit(training, rng=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worlds, "shipped_model", lambda: model)
+        patch.setattr(context_module, "QUICK_USERS", 100)
+        patch.setattr(table2, "QUICK_SIZES", (40, 80))
+        patch.setattr(Context, "has", lambda self, need: need == "built-in")
+        yield Context(quick=True)
+
+
+class TestLongTeam:
+    def test_has_the_paper_s_length_and_other_users_in_other_teams(self, context):
+        first, second = context.long_team(1, 50), context.long_team(2, 50)
+        assert first.reference.shape == first.original.shape == (50, 400)
+        assert (first.original.regions != second.original.regions).any()
+        assert first.source.label.startswith("Made on the built-in city")
+
+
+class TestHomes:
+    def test_the_most_frequent_region_of_the_first_slots(self):
+        from tracecup.city import Clock
+
+        traces = Traces.of([[7, 7, 1, 7, 2, 3]], Clock.regular(2, slots=3))
+        assert homes(traces, 2).tolist() == [7]
+
+    def test_people_are_at_home_early_in_the_day(self, context):
+        numbers = run_study(studies()["fig19"], context).result.numbers
+        assert numbers["at home before 8:00"] > numbers["at home 12:00 to 13:00"]
+
+
+class TestFairness:
+    def test_a_swap_is_even_without_a_difference_and_rarer_with_one(self):
+        assert table2.swap_probability(0, 0.1) == 0.5
+        assert table2.swap_probability(0.2, 0.1) < table2.swap_probability(0.1, 0.1) < 0.5
+        assert table2.swap_probability(0.1, 0.0) == 0.0
+
+    def test_every_obfuscation_at_every_size(self, context):
+        result = run_study(studies()["table2"], context).result
+        spread = result.tables["spread"]
+        assert set(spread.column("users")) == {40, 80}
+        assert len(spread) == 8
+        assert all(one.inside is None for one in result.comparisons)
+
+
+class TestNoon:
+    def test_built_in_city_stands_in_where_there_is_no_data(self, context):
+        result = run_study(studies()["fig4"], context).result
+        assert set(result.tables) == {"long_regions", "long_training", "long_areas"}
+        assert result.comparisons[0].ours == 37
