@@ -35,6 +35,7 @@ from tracecup.contest.manifest import (
     is_safe_name,
 )
 from tracecup.contest.rulefile import RULES_FILE
+from tracecup.contest.stages import TIMINGS_FILE
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.safeio import BLOCK_BYTES, MIB, atomic_files, open_regular
 
@@ -72,8 +73,11 @@ def export_public(folder: Path, out: Path, phase: Phase = "attack") -> list[str]
 
 
 def zip_archive(folder: Path, out: Path) -> Path:
-    """Write all of an archive as one zip, readable by its owner only: the secrets are in it."""
-    extra = sorted(name for name in OUTSIDE if (folder / name).is_file())
+    """Write all of an archive as one zip, readable by its owner only: the secrets are in it.
+
+    Only the timings are left out, so that the same archive gives the same bytes.
+    """
+    extra = sorted(n for n in OUTSIDE if n != TIMINGS_FILE and (folder / n).is_file())
     _write_zip(out, folder, [*files_of(folder), *extra], 0o600)
     return out
 

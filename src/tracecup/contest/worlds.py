@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from importlib import resources
@@ -20,6 +21,7 @@ import numpy as np
 from tracecup.city import City, ContestClock
 from tracecup.contest.archive import SECRET_FILE_MODE
 from tracecup.contest.entries import Entry
+from tracecup.contest.ledger import file_hash
 from tracecup.datasets import Metropolis
 from tracecup.errors import InvalidTraces
 from tracecup.safeio import atomic_write, read_blocks
@@ -58,7 +60,11 @@ class World(Protocol):
 class BuiltinWorld:
     """The built-in city and the model of its inhabitants that comes with the package."""
 
-    name = f"the built-in city and its model, {CONTEST_SYNTHESIZER}"
+    @cached_property
+    def name(self) -> str:
+        """With the hash of the model: another model, another season."""
+        with _shipped_file() as path:
+            return f"the built-in city, {CONTEST_SYNTHESIZER}, model {file_hash(path)[:16]}"
 
     @cached_property
     def city(self) -> City:
@@ -149,11 +155,14 @@ def synthesize(
 
 def shipped_model() -> PpmtfModel:
     """The model of the built-in city that comes with the package."""
-    packed = resources.files("tracecup.contest") / SHIPPED_MODEL
-    with resources.as_file(packed) as path, TemporaryDirectory() as folder:
+    with _shipped_file() as path, TemporaryDirectory() as folder:
         plain = Path(folder) / "model.npz"
         plain.write_bytes(b"".join(read_blocks(path)))
         return PpmtfModel.load(plain)
+
+
+def _shipped_file() -> AbstractContextManager[Path]:
+    return resources.as_file(resources.files("tracecup.contest") / SHIPPED_MODEL)
 
 
 def train_shipped_model(say: Say | None = None) -> PpmtfModel:
