@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from types import ModuleType
 
-from tracecup.errors import TraceCupError
 from tracecup.report import theme
 from tracecup.report.markup import Html, Part, element, scrolling
 from tracecup.report.theme import Spec
@@ -116,12 +114,16 @@ def views_of(charts: Sequence[Chart]) -> Mapping[str, object]:
 def script() -> str:
     """Vega, Vega-Lite, Vega-Embed and page.js in one text; made once per process (about 3 s)."""
     driver = resources.files("tracecup.report").joinpath("page.js").read_text("utf-8")
-    return str(_vl_convert().javascript_bundle(driver))
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle(driver))
 
 
 def still_picture(spec: Spec) -> str:
     """The specification as SVG text, in the light theme."""
-    svg = _vl_convert().vegalite_to_svg(
+    import vl_convert
+
+    svg = vl_convert.vegalite_to_svg(
         {**spec, "background": "white"},
         config=theme.light(),
         allowed_base_urls=[],
@@ -143,16 +145,6 @@ def _numbered_anew(svg: str) -> str:
         return f"{found[1]}{found[2]}{place}"
 
     return re.sub(r'(id="|url\(#)(gradient_|clip)(\d+)', again, svg)
-
-
-def _vl_convert() -> ModuleType:
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise TraceCupError(
-            'the report needs vl-convert-python: install it with pip install "tracecup[report]"'
-        ) from error
-    return vl_convert
 
 
 def _data_uri(spec: Spec) -> str:

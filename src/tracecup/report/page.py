@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from importlib import resources
+from importlib import metadata, resources
 
 from tracecup.report import maps, matrices, risk, scores
 from tracecup.report.chart import Chart, figure, script, views_of
@@ -33,7 +33,7 @@ def write_report(facts: ContestFacts, path: str | os.PathLike[str]) -> None:
     """Write the report of a contest to `path`, whole or not at all.
 
     The file is self-contained: its content security policy allows no request at all. The same
-    facts give the same bytes. Needs the extra `report`; about 1 MB plus the maps, and about 5 s,
+    facts give the same bytes. About 1 MB plus the maps, and about 5 s,
     most of it for the JavaScript and the still pictures.
     """
     text = report_html(facts)
@@ -354,5 +354,17 @@ def _footer(facts: ContestFacts) -> Html:
                 "others: ISC and MIT licences), contained in this file. This page loads nothing "
                 "and sends nothing.",
             ),
+            *_licence(),
         ],
     )
+
+
+def _licence() -> list[Html]:
+    """The conditions of the BSD 3-clause licence, which go with the chart library inside."""
+    text = metadata.distribution("vl-convert-python").read_text("licenses/LICENSE") or ""
+    _, _, conditions = text.partition("\n\n")
+    if not conditions:
+        return []
+    paragraphs = [element("p", part.strip()) for part in conditions.split("\n\n")]
+    summary = element("summary", "Terms of the BSD 3-clause licence")
+    return [element("details", [summary, *paragraphs])]
