@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tracecup.contest.correlation import Correlation, correlate
-from tracecup.errors import TraceCupError
 from tracecup.report import (
     Attacker,
     CityMap,
@@ -228,11 +227,6 @@ class TestStillPicture:
         spec = {"data": {"url": "https://example.org/x.csv"}, "mark": "point"}
         with pytest.raises(ValueError, match="not permitted|allowed|denied"):
             still_picture(spec)
-
-    def test_without_the_extra_it_says_what_to_install(self, tiny, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "vl_convert", None)
-        with pytest.raises(TraceCupError, match=r"tracecup\[report\]"):
-            still_picture(scatter(tiny).picture)
 
 
 class TestViewsOf:
