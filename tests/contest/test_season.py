@@ -50,6 +50,11 @@ class Stop(Exception):
     pass
 
 
+def _stop(stage, done, total):
+    if stage == "data":
+        raise Stop
+
+
 class TestPlay:
     def test_the_same_seed_gives_the_same_bytes(
         self, played, tiny_season, tiny_world, tmp_path, contents_of, monkeypatch
@@ -129,6 +134,23 @@ class TestPlay:
         with pytest.raises(InvalidParameter, match="not empty"):
             play(tmp_path, tiny_season, tiny_world)
         assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
+
+    def test_rules_that_somebody_wrote_are_not_touched(self, tiny_season, tiny_world, tmp_path):
+        (tmp_path / "contest.toml").write_text("users = 5")
+        (tmp_path / ".other.tmp").write_text("mine")
+        with pytest.raises(InvalidParameter, match="not empty"):
+            play(tmp_path, tiny_season, tiny_world)
+        assert len(list(tmp_path.iterdir())) == 2
+
+    def test_what_killed_writers_left_is_removed(
+        self, played, tiny_season, tiny_world, tmp_path, contents_of
+    ):
+        (tmp_path / ".archive.json.0123456789ab.tmp").write_text("cut o")
+        with pytest.raises(Stop):
+            play(tmp_path, tiny_season, tiny_world, _stop)
+        (tmp_path / "public" / ".info_time.csv.0123456789ab.tmp").write_text("cut o")
+        archive = play(tmp_path, tiny_season, tiny_world)
+        assert contents_of(archive.root) == contents_of(played.root)
 
     def test_nothing_of_the_work_is_left(self, played):
         assert not (played.root / ".work").exists()

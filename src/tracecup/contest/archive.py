@@ -39,7 +39,7 @@ CITY_FILE, CLOCK_FILE = "info_region.csv", "info_time.csv"
 PUBLIC, SECRET, ANSWERS, RESULTS = "public", "secret", "answers", "results"
 OPENINGS = "openings"
 COMMITMENTS_FILE = "commitments.json"
-SEED_FILE, MODEL_FILE = "seed.json", "model.npz"
+SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
 SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
 # An archive is the organiser's own; these limits only stop what cannot be one.
 LIMITS = Limits(max_bytes=8 << 30, max_rows=400_000_000, max_ids=2_000_000_000)

@@ -7,20 +7,24 @@ season ends with the same bytes.
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.contest.archive import (
     ABOUT_FILE,
+    BOTS_FILE,
     CITY_FILE,
     CLOCK_FILE,
     COMMITMENTS_FILE,
     MODEL_FILE,
     PUBLIC,
     SCORER,
+    SECRET,
     SEED_FILE,
     About,
     Archive,
@@ -118,26 +122,29 @@ def _begin(folder: Path, season: Season, world: World) -> Archive:
     about = About(season.teams, world.name, versions())
     team_entries(season.teams, season.rules.challenges_played)
     season.rules.check()
+    # The first of these marks the folder as a season's; without it nothing there is touched.
     texts = {
-        RULES_FILE: rules_text(season.rules),
-        f"secret/{SEED_FILE}": f'{{"seed": {season.seed}}}\n',
         ABOUT_FILE: about.text,
+        RULES_FILE: rules_text(season.rules),
+        f"{SECRET}/{SEED_FILE}": f'{{"seed": {season.seed}}}\n',
+        f"{SECRET}/{BOTS_FILE}": json.dumps([asdict(b) for b in bots_for(season.teams)], indent=1),
     }
     make_folder(folder)
-    for left in folder.rglob(".*.tmp"):
-        left.unlink()  # what a killed writer left behind
-    begun = (folder / ABOUT_FILE).exists()
-    known = {*texts, "secret"}
-    if not begun and any(path.name not in known for path in folder.iterdir()):
+    leftover = re.compile(rf"\.{re.escape(ABOUT_FILE)}\.[0-9a-f]+\.tmp")
+    if not (folder / ABOUT_FILE).exists() and any(
+        not leftover.fullmatch(path.name) for path in folder.iterdir()
+    ):
         raise InvalidParameter(f"{folder} is not empty and holds no season; give a new folder")
     for name, text in texts.items():
         path = folder / name
-        if begun and (not path.exists() or path.read_text() != text):
+        if not path.exists():
+            write_text(path, text, secret=name.startswith(SECRET))
+        elif path.read_bytes() != text.encode():
             raise InvalidParameter(
                 f"{folder} holds another season ({name} differs); give a new folder"
             )
-        if not begun:
-            write_text(path, text, secret=name.startswith("secret"))
+    for left in folder.rglob(".*.tmp"):
+        left.unlink()  # what a killed writer left behind
     return Archive(folder)
 
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tracecup.attack import Case
 from tracecup.contest.archive import COMMITMENTS_FILE, SCORER, SEED_FILE, Archive, read_json
 from tracecup.contest.attackphase import answers, attack_seed, sample_players
 from tracecup.contest.commitment import content_hash, read_opening
@@ -23,10 +24,10 @@ from tracecup.contest.entries import BENCHMARK_TEAM, Entry
 from tracecup.contest.manifest import MANIFEST, check_manifest
 from tracecup.contest.results import SUMMARY_FILE, Results, results_of, sheet_table
 from tracecup.contest.sheets import Sheet, write_sheet
-from tracecup.contest.stages import in_threads
 from tracecup.contest.submission import Submission, read_submission
 from tracecup.contest.tables import csv_differences, parquet_differences
 from tracecup.contest.targetscores import TargetScores, collect, score_answers
+from tracecup.engine import threads
 from tracecup.errors import TraceCupError
 from tracecup.traces import IdTable, SetTraces
 from tracecup.traces.files import read_id_table, read_released, read_traces
@@ -65,24 +66,38 @@ class _Verification:
             _ = self.archive.judge
         except TraceCupError as error:
             return [*self.found, f"nothing more can be checked: {error}"]
-        for entry in defenders:
-            with self.looking_at(entry.label):
-                self.submission(entry)
-        for entry in self.archive.samples:
-            with self.looking_at(entry.label):
-                self.sample(entry)
+        self.each(defenders, _Verification.submission)
+        self.each(self.archive.samples, _Verification.sample)
         with self.looking_at(COMMITMENTS_FILE):
             self.commitments()
-        targets = []
-        for k, entry in enumerate(published):
-            with self.looking_at(entry.label):
-                targets.append(self.target(entry))
-            if self.progress is not None:
-                self.progress(k + 1, len(published))
+        targets = self.each(published, _Verification.target, self.progress)
         if len(targets) == len(published):
             with self.looking_at("results"):
                 self.results(results_of(self.archive, targets))
         return self.found
+
+    def each(
+        self,
+        entries: Sequence[Entry],
+        look: Callable[[_Verification, Entry], T],
+        progress: Progress | None = None,
+    ) -> list[T]:
+        """Look at data sets in threads; what is found is told in their order."""
+
+        def work(entry: Entry) -> tuple[list[str], list[T]]:
+            part, seen = _Verification(self.archive, self.digest, self.rerun, None), []
+            with part.looking_at(entry.label):
+                seen.append(look(part, entry))
+            return part.found, seen
+
+        results: list[T] = []
+        with threads() as pool:
+            for k, (found, seen) in enumerate(pool.map(work, entries), start=1):
+                self.found += found
+                results += seen
+                if progress is not None:
+                    progress(k, len(entries))
+        return results
 
     @contextmanager
     def looking_at(self, what: str) -> Iterator[None]:
@@ -151,11 +166,12 @@ class _Verification:
         }
         if held.get("releases") != releases:
             self.found.append(f"{where}: does not list the releases as they were judged")
-        for team in range(BENCHMARK_TEAM, archive.about.teams + 1):
-            with self.looking_at(f"commitment of team {team:03d}"):
-                self.opening(team, dict(held.get("commitments", {})).get(Entry(team).number))
+        sealed = dict(held.get("commitments", {}))
+        teams = [Entry(team) for team in range(BENCHMARK_TEAM, archive.about.teams + 1)]
+        self.each(teams, lambda part, one: part.opening(one.team, sealed.get(one.number)))
 
     def opening(self, team: int, committed: object) -> None:
+        """What is opened is what was committed to, and fixes the files that are there."""
         archive = self.archive
         for opened in (True, False):
             path = archive.opening_file(team, opened=opened)
@@ -179,42 +195,30 @@ class _Verification:
         archive = self.archive
         truth = archive.truth(entry)
         case = archive.judge.case(archive.reference(entry), archive.released(entry))
-        players = sample_players(archive)
-        attackers = [*(name for name in archive.attackers if int(name) != entry.team), *players]
-        cells = {}
-
-        def again(name: str) -> None:
-            cells[name] = score_answers(archive, entry, truth, name)
-
-        for _ in in_threads(again, attackers):
-            pass
+        teams = [name for name in archive.attackers if int(name) != entry.team]
+        cells = {
+            name: score_answers(archive, entry, truth, name)
+            for name in [*teams, *sample_players(archive)]
+        }
         if self.rerun:
-            self.samples(entry, list(players))
-        return collect(archive.judge, entry, case, truth, {name: cells[name] for name in attackers})
+            self.samples(entry, case)
+        return collect(archive.judge, entry, case, truth, cells)
 
-    def samples(self, entry: Entry, columns: Sequence[str]) -> None:
+    def samples(self, entry: Entry, case: Case) -> None:
         """Run the sample attacks again; their answers must be the stored ones."""
         archive = self.archive
-        case = archive.judge.case(archive.reference(entry), archive.released(entry))
         seed = attack_seed(int(read_json(archive.secret / SEED_FILE)["seed"]))
-        players = sample_players(archive)
-
-        def again(name: str) -> list[str]:
-            tables, inferred = answers(players[name], name, entry, case, seed)
-            wrong = []
+        for name, player in sample_players(archive).items():
+            tables, inferred = answers(player, name, entry, case, seed)
             for k, table in enumerate(tables, start=1):
                 path = archive.answer_file(entry, "etable", name, k)
                 if archive.judge.read_table(path) != table:
-                    wrong.append(f"{_inside(archive, path)}: {name} gives another table")
+                    self.found.append(f"{_inside(archive, path)}: {name} gives another table")
             for k, traces in enumerate(inferred, start=1):
                 path = archive.answer_file(entry, "etraces", name, k)
                 stored = archive.judge.read_inferred(path)
                 if not np.array_equal(stored.regions, traces.regions):
-                    wrong.append(f"{_inside(archive, path)}: {name} infers other traces")
-            return wrong
-
-        for wrong in in_threads(again, columns):
-            self.found += wrong
+                    self.found.append(f"{_inside(archive, path)}: {name} infers other traces")
 
     def results(self, computed: Results) -> None:
         """All tables of results, value by value."""
