@@ -42,7 +42,7 @@ def play_and_tell(
             with after.stage("report"):
                 report = write_html_report(folder, report)
         pack = folder.with_name(f"{folder.name}.zip") if packed else None
-        if pack is not None and not pack.exists():
+        if pack is not None:
             with after.stage("zip"):
                 zip_archive(folder, pack)
     timings = read_timings(folder)
