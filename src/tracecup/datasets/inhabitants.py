@@ -19,7 +19,8 @@ from tracecup.rng import Rng, generator
 
 OCCUPATIONS = ("desk", "student", "field", "home", "visitor")
 DESK, STUDENT, FIELD, HOME, VISITOR = range(5)
-SHARES = (0.34, 0.12, 0.26, 0.18, 0.10)
+# People as position data show them, who are out and about; not the shares of a census.
+SHARES = (0.22, 0.10, 0.38, 0.15, 0.15)
 COMMUTE_KM, COMMUTE_SIGMA = 0.6, 1.5
 RANGE_SIGMA = 1.3
 
@@ -61,8 +62,9 @@ def settle(
 
     Homes follow the density of homes (visitors: of hotels). The workplace w of someone living
     at h has probability proportional to jobs(w) exp(-d(h, w) / c), with a personal commuting
-    scale c (log-normal, median 2 km, sigma 0.8). Ranges of errands are log-normal with sigma
-    0.9: a few people roam the whole city, most stay in their quarter.
+    scale c (log-normal, median 0.6 km, sigma 1.5: many work near home, some anywhere). Ranges
+    of errands are log-normal with sigma 1.3: a few people roam the whole city, most stay in
+    their quarter.
 
     >>> from tracecup.datasets.townplan import make_townplan
     >>> people = settle(make_townplan(8, 8, rng=1), 5, rng=2)
@@ -99,17 +101,17 @@ def settle(
         home=home,
         work=work,
         range_km=np.clip(
-            by_occupation(0.6, 0.7, 1.1, 0.45, 1.1) * random.lognormal(0, RANGE_SIGMA, n), 0.15, 8.0
+            by_occupation(0.9, 1.0, 1.6, 0.6, 1.6) * random.lognormal(0, RANGE_SIGMA, n), 0.15, 15.0
         ),
         leave=np.clip(leave, 300, 960),
         hours=np.clip(by_occupation(500, 400, 530, 0, 0) + random.normal(0, 45, n), 0, 720),
         latest=np.clip(random.normal(1260, 70, n), 1020, 1380),
         lunch=random.beta(1.2, 1.2, n),
-        errands=by_occupation(0.8, 0.9, 0.7, 1.6, 5.0) * random.lognormal(-0.2, 0.7, n),
+        errands=by_occupation(1.0, 1.2, 0.9, 2.1, 6.5) * random.lognormal(-0.2, 0.7, n),
         rounds=by_occupation(0.8, 0.8, 0.8, 1.4, 0.6) * random.lognormal(-0.1, 0.5, n),
         trips=by_occupation(0.35, 0.2, 0, 0, 0) * random.lognormal(-0.5, 1.0, n),
         stroll=np.clip(
-            by_occupation(0.1, 0.12, 0.12, 0.12, 0.3) * random.lognormal(0, 0.6, n), 0, 0.6
+            by_occupation(0.15, 0.18, 0.18, 0.18, 0.45) * random.lognormal(0, 0.6, n), 0, 0.6
         ),
     )
 

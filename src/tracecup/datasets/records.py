@@ -248,10 +248,12 @@ class Records:
         cells = self.n_users * days * self.instants_per_day
         if cells > MAX_CELLS:
             raise InvalidTraces(f"dense traces would have {cells} cells, at most {MAX_CELLS} fit")
-        regions = np.full((self.n_users, days * self.instants_per_day), -1, dtype=np.int32)
-        time = self.day.astype(np.int64) * self.instants_per_day + self.instant
-        regions[self.user[::-1], time[::-1]] = self.location[::-1]
-        return Traces(regions, self.users, self.timetable.clock(days))
+        regions = np.full(cells, -1, dtype=np.int32)
+        day = self.user * days + self.day
+        cell, first = np.unique(day * self.instants_per_day + self.instant, return_index=True)
+        regions[cell] = self.location[first]
+        table = regions.reshape(self.n_users, days * self.instants_per_day)
+        return Traces(table, self.users, self.timetable.clock(days))
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,18 @@ SOUTH, WEST = 35.0, -150.0
 REGION_WIDTH_M, REGION_HEIGHT_M = 341.25, 346.875
 HOSPITAL_SHARE = 37 / 1024
 PLACES_PER_REGION = 8
-# Densities are raised to this power: the higher, the more everybody meets at the same spots.
-CONTRAST = 1.8
+# Share of the regions that each density fills: its effective number of regions, 1 / sum p^2,
+# over the number of regions. Cities of different seeds are equally crowded in this way.
+SPREAD = {
+    "homes": 0.33,
+    "jobs": 0.10,
+    "schools": 0.10,
+    "food": 0.15,
+    "shops": 0.12,
+    "nightlife": 0.06,
+    "leisure": 0.10,
+    "parks": 0.12,
+}
 MIN_REGIONS = 16
 
 # What people go out for. The order is that of the rows of `Townplan.attraction`.
@@ -233,7 +243,7 @@ def _densities(
         near = 1 + (1.0 if name == "homes" else 3.0) * np.exp(-to_station / 0.4)
         base = 0.35 * broad if name != "homes" else 0.8 * broad
         density = (base + reach @ weight) * near * np.exp(0.7 * rough)
-        fields[name] = _normal(np.where(water, 0.0, density**CONTRAST))
+        fields[name] = _spread(np.where(water, 0.0, density), SPREAD[name])
     dominant = reach.argmax(axis=1)
     return fields, tuple("water" if w else kinds[k] for k, w in zip(dominant, water, strict=True))
 
@@ -304,6 +314,18 @@ def _attraction(
     rows = np.stack([_normal(row) if row.sum() > 0 else row for row in rows])
     rows = rows + np.where(water, 0.0, 0.02 / n)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _spread(density: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """The power of a density whose effective number of regions is `share` of all, if any."""
+    low, high = 0.1, 10.0
+    density = _normal(density)
+    for _ in range(40):
+        power = 0.5 * (low + high)
+        p = _normal(density**power)
+        effective = 1.0 / float((p * p).sum())
+        low, high = (power, high) if effective > share * len(density) else (low, power)
+    return _normal(density**low)
 
 
 def _normal(density: NDArray[np.float64]) -> NDArray[np.float64]:

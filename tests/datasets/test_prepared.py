@@ -1,0 +1,128 @@
+"""Files prepared by others: the synthesizer's and the contest's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tracecup.datasets import FOURSQUARE, Box, read_contest_training, read_prepared
+from tracecup.errors import InvalidFile, UnreadableFile
+
+HEADER = "user_index,poi_index,category,unixtime,dow,hour,min"
+
+
+@pytest.fixture(scope="module")
+def split(data_dir):
+    return read_prepared(data_dir / "ppmtfplus_pf")
+
+
+class TestPeopleFlow:
+    def test_five_hundred_and_five_hundred_users(self, split):
+        assert (split.training.n_users, split.testing.n_users) == (500, 500)
+
+    def test_thirty_visit_elements_each(self, split):
+        for part in (split.training, split.testing):
+            key = np.stack([part.user, part.location, part.slot])
+            user = np.unique(key, axis=1)[0]
+            assert np.bincount(user).tolist() == [30] * 500
+
+    def test_15000_training_records(self, split):
+        assert len(split.training) == 15_000
+
+    def test_8915_distinct_transitions(self, split):
+        triples = np.unique(np.stack(split.training.transitions()), axis=1)
+        per_user = np.bincount(triples[0])
+        assert triples.shape[1] == 8915
+        assert (round(per_user.mean(), 1), per_user.max()) == (17.8, 29)
+
+    def test_every_slot_is_there(self, split):
+        traces = split.training.to_traces()
+        assert traces.shape == (500, 30)
+        assert not traces.has_gaps
+
+    def test_self_transitions(self, split):
+        _, before, after = split.training.transitions()
+        assert np.mean(before == after) == pytest.approx(0.628, abs=5e-4)
+
+    def test_ids_of_the_source(self, split):
+        assert split.training.users[:3].tolist() == [9, 22, 30]
+        assert split.testing.users[:3].tolist() == [1, 6, 7]
+
+    def test_city_is_the_grid(self, split):
+        assert split.city.n_regions == 400
+        assert not split.by_place
+
+
+class TestContestTraining:
+    def test_sizes_and_hospitals(self, data_dir):
+        given = read_contest_training(data_dir / "peopleflow")
+        assert given.training.shape == given.testing.shape == (1000, 35)
+        assert len(given.city.hospitals) == 37
+        assert len(given.city.places) == 17_820
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two training users and one testing user with check-ins at two places."""
+    files = {
+        "POIindex_NY.csv": "poi_id,poi_index,category,counts\nabc,0,Gym,3\ndef,1,Bar,1\n",
+        "POI_NY.csv": "poi_id,y,x,category,count\ndef,40.6,-74.0,Bar,1\nabc,40.7,-74.0,Gym,3\n",
+        "tuserindex_NY.csv": "user_id,user_index\n15,0\n17,1\n",
+        "euserindex_NY.csv": "user_id,user_index\n16,2\n",
+        "traintraces_NY.csv": f"{HEADER}\n0,0,Gym,1333465200.0,Tue,18,0\n"
+        "0,1,Bar,1333468800.0,Tue,19,0\n1,0,Gym,1333551600.0,Wed,18,0\n",
+        "testtraces_NY.csv": f"{HEADER}\n2,0,Gym,1333465200.0,Tue,18,0\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def read(folder):
+    return read_prepared(folder, "NY", box=Box(40.5, 41.0, -74.28, -73.68), timetable=FOURSQUARE)
+
+
+class TestCheckIns:
+    def test_places_and_days(self, folder):
+        split = read(folder)
+        assert split.by_place
+        assert split.city.places.latitudes.tolist() == [40.7, 40.6]
+        assert split.training.day.tolist() == [0, 0, 1]
+        assert split.training.users.tolist() == [15, 17]
+        assert len(split.training.transitions(7200)[0]) == 1
+
+    def test_testing_users_count_from_zero(self, folder):
+        assert read(folder).testing.user.tolist() == [0]
+
+    @pytest.mark.parametrize(
+        ("name", "line", "message"),
+        [
+            ("traintraces_NY.csv", "7,0,Gym,0,Tue,18,0", "column user_index: found '7'"),
+            ("traintraces_NY.csv", "0,2,Gym,0,Tue,18,0", "column poi_index: found '2'"),
+            ("traintraces_NY.csv", "0,0,Gym,0,Tue,24,0", "column hour: found '24'"),
+            ("traintraces_NY.csv", "0,0,Gym,0,Tue,1,60", "column min: found '60'"),
+            ("traintraces_NY.csv", "0,0,Gym,x,Tue,1,0", "column unixtime: found 'x'"),
+            ("tuserindex_NY.csv", "18,0", "column user_index: found 0, expected each index once"),
+            ("POIindex_NY.csv", "ghi,5,Bar,1", "column poi_index: found '5'"),
+            ("POIindex_NY.csv", "ghi,2,Bar,1", "no row for place ghi"),
+        ],
+    )
+    def test_wrong_line_is_named(self, folder, name, line, message):
+        with (folder / name).open("a") as file:
+            file.write(line + "\n")
+        with pytest.raises(InvalidFile, match=message):
+            read(folder)
+
+    def test_place_outside_the_box(self, folder):
+        with pytest.raises(InvalidFile, match="outside the box"):
+            read_prepared(folder, "NY", timetable=FOURSQUARE)
+
+    def test_missing_file(self, folder):
+        (folder / "euserindex_NY.csv").unlink()
+        with pytest.raises(UnreadableFile, match="euserindex_NY"):
+            read(folder)
+
+    def test_no_records(self, folder):
+        (folder / "testtraces_NY.csv").write_text(HEADER + "\n")
+        with pytest.raises(InvalidFile, match="no rows"):
+            read(folder)
