@@ -1,0 +1,192 @@
+"""`tracecup benchmark`: a grid of defences, attacks, data sets and seeds into one tidy table.
+
+Can be stopped at any time; what is finished is kept.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from tracecup.cli.common import Json, emit, people, progress
+
+if TYPE_CHECKING:
+    from tracecup.study.results import Table as Rows
+    from tracecup.study.sweep import Sweep
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    app.command("benchmark")(benchmark)
+
+
+def benchmark(
+    data: Annotated[
+        list[Path],
+        typer.Option(
+            "--data",
+            help="Folder with info_region.csv, info_time.csv, reftraces_* and orgtraces_*; may be "
+            "repeated. Every team in it is a data set.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for cells, tables and the picture.")],
+    defences: Annotated[
+        list[str] | None,
+        typer.Option("--defences", help="Names with commas between; may be repeated."),
+    ] = None,
+    attacks: Annotated[
+        list[str] | None,
+        typer.Option("--attacks", help="Of both kinds, commas between; may be repeated."),
+    ] = None,
+    seeds: Annotated[str, typer.Option("--seeds", help="Seeds: 1,2,3 or 1-5.")] = "1,2,3",
+    floor: Annotated[
+        float, typer.Option("--floor", help="Tune each defence to this utility.")
+    ] = 0.7,
+    as_written: Annotated[
+        bool, typer.Option("--as-written", help="Take defences as written, without tuning.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Run again what is finished already.")
+    ] = False,
+    as_json: Json = False,
+) -> int:
+    """Run every defence against every attack on every data set with every seed.
+
+    Writes table.csv and table.parquet (one row per data set, defence, seed and attack),
+    summary.csv (means and spread over the seeds) and, where matplotlib is installed, scatter.png
+    and scatter.svg. Without names it takes all of the paper's. Stopped runs go on where they
+    were; exit code 1 if a cell failed.
+
+    Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
+    "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
+    """
+    from tracecup.study import comparison
+    from tracecup.study.sweep import sweep
+    from tracecup.study.sweepdata import find_data
+    from tracecup.study.sweeptable import summarize, write_tables
+
+    every = (*comparison.REID_ATTACKS, *comparison.TRACE_ATTACKS)
+    with progress("sweeping") as advance:
+        made = sweep(
+            find_data(data),
+            out,
+            defences=names_of(defences) or comparison.DEFENCES,
+            attacks=names_of(attacks) or every,
+            seeds=seeds_of(seeds),
+            floor=None if as_written else floor,
+            force=force,
+            progress=advance,
+        )
+    files = [*write_tables(out, made.table), *_draw(made.table, out)]
+    for failure in made.failed:
+        people().print(f"[bold red]failed:[/bold red] {escape(str(failure))}", soft_wrap=True)
+    summary = summarize(made.table)
+    emit(as_json, _payload(made, summary, files), *_shown(summary))
+    if not as_json:
+        said = f"{made.computed} cells run, {made.kept} found finished; written to {out}"
+        people().print(escape(said), soft_wrap=True)
+    return 1 if made.failed else 0
+
+
+def names_of(given: list[str] | None) -> list[str]:
+    """Names from repeated lists; commas inside brackets belong to a name.
+
+    >>> names_of(["None, PL(4,1)", "RR(8)"])
+    ['None', 'PL(4,1)', 'RR(8)']
+    """
+    found, depth, word = [], 0, ""
+    for character in ",".join(given or []):
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            found.append(word)
+            word = ""
+        else:
+            word += character
+    return [name.strip() for name in (*found, word) if name.strip()]
+
+
+def seeds_of(text: str) -> list[int]:
+    """Seeds from `1,2,3`, `1-5` or both.
+
+    >>> seeds_of("1,4-6")
+    [1, 4, 5, 6]
+    """
+    from tracecup.errors import InvalidParameter
+
+    found: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.strip().partition("-")
+        last = high if dash else low
+        if not (low.isdecimal() and last.isdecimal() and len(low + last) < 32):
+            raise InvalidParameter(f"seeds are written 1,2,3 or 1-5, got {text[:80]!r}")
+        if not 0 <= int(last) - int(low) < 10_000:
+            raise InvalidParameter(f"{part.strip()!r} is no range of 1 to 10000 seeds")
+        found += range(int(low), int(last) + 1)
+    return found
+
+
+def _draw(table: Rows, out: Path) -> list[Path]:
+    if find_spec("matplotlib") is None:
+        people().print("no picture: matplotlib is not installed")
+        return []
+    from tracecup.plot.sweep import scatter
+    from tracecup.safeio import atomic_write
+
+    picture = scatter(table)
+    if picture is None:
+        return []
+    paths = [out / "scatter.png", out / "scatter.svg"]
+    for path, content in zip(paths, (picture.png(), picture.svg()), strict=True):
+        with atomic_write(path) as file:
+            file.write(content)
+    return paths
+
+
+def _payload(made: Sweep, summary: Rows, files: list[Path]) -> dict[str, Any]:
+    return {
+        "cells_run": made.computed,
+        "cells_kept": made.kept,
+        "rows": len(made.table),
+        "failed": [vars(failure) for failure in made.failed],
+        "files": [str(path) for path in files],
+        "summary": summary.records(),
+    }
+
+
+def _shown(summary: Rows) -> list[Table]:
+    """A table for every data set."""
+    tables = []
+    for (data, team), rows in groupby(summary.records(), lambda row: (row["data"], row["team"])):
+        found = list(rows)
+        seeds = sorted({row["seeds"] for row in found})
+        said = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+        title = escape(f"{data} {team}: mean±standard deviation over seeds ({said})")
+        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+        for name in ("defence", "s_U", "s_R,min", "by", "s_T,min", "by"):
+            table.add_column(name, overflow="fold", no_wrap="min" in name)
+        for row in found:
+            utility = f"{row['utility']:.3f}"
+            table.add_row(
+                escape(row["defence"]),
+                f"[red]{utility} below the floor[/red]" if row["valid"] is False else utility,
+                _spelled(row["s_r_min"], row["s_r_min_sd"]),
+                (row["s_r_by"] or "").partition("(")[0],
+                _spelled(row["s_t_min"], row["s_t_min_sd"]),
+                (row["s_t_by"] or "").partition("(")[0],
+            )
+        tables.append(table)
+    return tables
+
+
+def _spelled(mean: float | None, deviation: float | None) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean:.3f}" if deviation is None else f"{mean:.3f}±{deviation:.3f}"

@@ -1,0 +1,127 @@
+"""The tables of a sweep: the tidy one as CSV and Parquet, and its summary over the seeds.
+
+The strongest attack of each kind counts, as in a contest.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from tracecup.safeio import atomic_write
+from tracecup.score import is_valid
+from tracecup.study.comparison import is_blind
+from tracecup.study.results import Table
+
+TEXT = ("data", "team", "defence", "tuned", "kind", "attack", "tracecup")
+SUMMARY = (
+    "data",
+    "team",
+    "defence",
+    "seeds",
+    "utility",
+    "utility_sd",
+    "valid",
+    "s_r_min",
+    "s_r_min_sd",
+    "s_r_by",
+    "s_t_min",
+    "s_t_min_sd",
+    "s_t_by",
+    "s_t_linked",
+    "s_t_linked_sd",
+    "s_t_prior",
+    "expected_error_km",
+    "defence_seconds",
+)
+
+
+def write_tables(out: Path, table: Table) -> tuple[Path, Path, Path]:
+    """Write table.csv, table.parquet and summary.csv into a folder; the three paths."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    whole, packed, short = out / "table.csv", out / "table.parquet", out / "summary.csv"
+    fields = [
+        (name, pa.string() if name in TEXT else pa.int64() if name == "seed" else pa.float64())
+        for name in table.columns
+    ]
+    columns = {name: table.column(name) for name in table.columns}
+    with atomic_write(whole) as file:
+        file.write(table.as_csv().encode())
+    with atomic_write(packed) as file:
+        pq.write_table(pa.table(columns, schema=pa.schema(fields)), file)
+    with atomic_write(short) as file:
+        file.write(summarize(table).as_csv().encode())
+    return whole, packed, short
+
+
+def summarize(table: Table) -> Table:
+    """One row per data set and defence: means over the seeds and their standard deviations.
+
+    `s_r_min` is the mean over seeds of the lowest s_R of any attack, `s_r_by` the attack that was
+    lowest most often (ties: the one named first); likewise for s_T, with the expected error of
+    the attack that was lowest. `s_t_linked` is the same minimum over the attacks that use the
+    release, `s_t_prior` over those that do not: the ceiling above which no defence earns credit.
+    Deviations are those of a sample (n - 1); None for one seed.
+    `valid`: every seed keeps the floor; None where there is none.
+    """
+    rows = []
+    for names, seeds in _cells(table):
+        first = [cell[0] for cell in seeds]
+        utility = [row["utility"] for row in first]
+        floor = first[0]["floor"]
+        reid, trace = _lowest(seeds, "reid"), _lowest(seeds, "trace")
+        linked, prior = _lowest(seeds, "trace", blind=False), _lowest(seeds, "trace", blind=True)
+        rows.append(
+            (
+                *names,
+                len(seeds),
+                *_spread(utility),
+                None if floor is None else all(is_valid(value, floor) for value in utility),
+                *_spread([row["score"] for row in reid]),
+                _usual([row["attack"] for row in reid]),
+                *_spread([row["score"] for row in trace]),
+                _usual([row["attack"] for row in trace]),
+                *_spread([row["score"] for row in linked]),
+                _spread([row["score"] for row in prior])[0],
+                _spread([row["expected_error_km"] for row in trace])[0],
+                _spread([row["defence_seconds"] for row in first])[0],
+            )
+        )
+    return Table.of(SUMMARY, rows)
+
+
+def _cells(table: Table) -> Iterator[tuple[tuple[str, ...], list[list[dict[str, Any]]]]]:
+    """Rows of every data set and defence, seed by seed; a sweep writes them in this order."""
+    for names, rows in groupby(table.records(), lambda r: (r["data"], r["team"], r["defence"])):
+        yield names, [list(cell) for _, cell in groupby(rows, lambda r: r["seed"])]
+
+
+def _lowest(
+    seeds: Sequence[Sequence[dict[str, Any]]], kind: str, blind: bool | None = None
+) -> list[dict[str, Any]]:
+    """The row of the strongest attack for every seed; none where no such attack was run."""
+    chosen = [
+        [
+            row
+            for row in cell
+            if row["kind"] == kind and (blind is None or is_blind(row["attack"]) == blind)
+        ]
+        for cell in seeds
+    ]
+    return [min(rows, key=lambda row: float(row["score"])) for rows in chosen if rows]
+
+
+def _spread(values: Sequence[float]) -> tuple[float | None, float | None]:
+    if not values:
+        return None, None
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    return statistics.fmean(values), deviation
+
+
+def _usual(names: Sequence[str]) -> str | None:
+    return max(dict.fromkeys(names), key=names.count) if names else None
