@@ -1,0 +1,259 @@
+"""An audit's subject from raw tables of positions: user, time, latitude, longitude.
+
+Points are put on a grid and on a clock; what was not recorded stays a gap.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from tracecup.city import City, Grid
+from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
+from tracecup.contest import pseudonymize
+from tracecup.datasets import Box, Records, Timetable, read_csv, read_parquet
+from tracecup.datasets.table import BATCH_ROWS, COLUMNS
+from tracecup.datasets.textblocks import Layout, read_text
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
+from tracecup.rng import Rng
+from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
+from tracecup.score import REACH_KM
+from tracecup.study.audit import Subject
+from tracecup.traces import SetTraces, Traces
+
+Path = str | PathLike[str]
+MAX_CELLS = 2**28
+SECONDS_A_DAY = 86_400
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How raw tables are read and cut.
+
+    `columns` names user, time, latitude and longitude; `time` is `iso` or `unix` (CSV only);
+    `utc_offset` in minutes is added to get the hour of the day. `timetable` holds the hours
+    and the interval: one event per instant, the first record in it counts.
+    """
+
+    timetable: Timetable
+    columns: tuple[str, str, str, str] = COLUMNS
+    time: str = "iso"
+    utc_offset: float = 0.0
+
+
+def read_raw(
+    reference: Path,
+    released: Path,
+    original: Path | None = None,
+    *,
+    cutting: Cutting,
+    city: City | None = None,
+    grid: tuple[int, int] = (32, 32),
+    box: Box | None = None,
+    rng: Rng = None,
+) -> Subject:
+    """The subject of an audit from tables in which the users carry their own names.
+
+    The users audited are those of `original` that also have reference records; the names are
+    replaced by pseudonyms here (shuffled with `rng`). Without `original` the release is taken as
+    the truth: traces that were changed in nothing but the names. Days are those on which
+    anything was recorded, of the reference for its part, of release and original together for
+    theirs. An event without a record is unobserved (-1) in reference and original traces and a
+    deleted cell in the release; a user who is missing from the release altogether has deleted
+    cells only.
+
+    Regions are those of `city`, or `grid` (columns, rows) cells of `box`, by default of the
+    smallest box around all records; then a degree of longitude counts 111 km times the cosine
+    of the middle latitude, and no region is a hospital.
+    """
+    paths = [reference, released, *([] if original is None else [original])]
+    if city is None:
+        if box is None:
+            box = bounds(paths, cutting.columns)
+        city = City(grid_of(box, *grid))
+    elif box is not None:
+        raise InvalidParameter("a city has its own box: give one of both")
+    tables = [_Placed.of(_read(path, city.grid, cutting), cutting) for path in paths]
+    known, shown = tables[0], tables[1]
+    truth = tables[-1]
+    labels = [label for label in truth.labels if label in known.index]
+    if not labels:
+        raise InvalidTraces("no user is in the reference and in the released or original table")
+    days = np.union1d(shown.days, truth.days)
+    clock = cutting.timetable.clock
+    past = known.dense(labels, known.days, cutting.timetable)
+    actual = truth.dense(labels, days, cutting.timetable)
+    given = actual if original is None else shown.dense(labels, days, cutting.timetable)
+    ids = np.arange(1, len(labels) + 1)
+    cells = SetTraces.of_traces(Traces(given, ids, clock(len(days))))
+    pseudonymous, table = pseudonymize(cells, rng)
+    return Subject(
+        city,
+        Traces(past, ids, clock(len(known.days))),
+        Traces(actual, ids, clock(len(days))),
+        pseudonymous,
+        table,
+        tuple(labels),
+        tuple(_notes(city, tables, labels, original is not None)),
+    )
+
+
+def bounds(paths: Sequence[Path], columns: Sequence[str] = COLUMNS) -> Box:
+    """The smallest box around all positions of some tables."""
+    low, high = np.full(2, np.inf), np.full(2, -np.inf)
+    for path in paths:
+        read = _parquet_points if magic_of(path) == PARQUET_MAGIC else _csv_points
+        for points in read(path, (columns[2], columns[3])):
+            if points.shape[1]:
+                low = np.minimum(low, points.min(axis=1))
+                high = np.maximum(high, points.max(axis=1))
+    if not bool(np.isfinite(low).all()):
+        raise InvalidTraces("the tables hold no record")
+    if not bool((low < high).all()):
+        raise InvalidTraces("all positions lie on one line; give a box or a city")
+    return Box(float(low[0]), float(high[0]), float(low[1]), float(high[1]))
+
+
+def grid_of(box: Box, nx: int, ny: int) -> Grid:
+    """A box as a grid whose kilometres are right for its latitude.
+
+    >>> round(grid_of(Box(59.9, 60.1, 24.0, 25.0), 10, 10).km_x, 2)
+    5.55
+    """
+    middle = math.radians((box.south + box.north) / 2)
+    if not -80 <= box.south <= box.north <= 80 or not -180 <= box.west <= box.east <= 180:
+        raise InvalidParameter(
+            f"a box lies within 80 degrees south and north, 180 west and east, got {box}"
+        )
+    return replace(box.grid(nx, ny), km_per_longitude=KM_PER_DEGREE_LATITUDE * math.cos(middle))
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Records with calendar days: `day[k]` counts days since 1970 by the local clock."""
+
+    records: Records
+    day: NDArray[np.int64]
+    days: NDArray[np.int64]
+    labels: tuple[str, ...]
+    index: dict[str, int]
+
+    @classmethod
+    def of(cls, records: Records, cutting: Cutting) -> _Placed:
+        local = records.unix + 60.0 * cutting.utc_offset
+        day = np.floor(local / SECONDS_A_DAY).astype(np.int64)
+        labels = records.names or tuple(str(user) for user in records.users)
+        index = {label: k for k, label in enumerate(labels)}
+        return cls(records, day, np.unique(day), labels, index)
+
+    def dense(
+        self, labels: Sequence[str], days: NDArray[np.int64], timetable: Timetable
+    ) -> NDArray[np.int32]:
+        """Regions of shape (users, events) for the given users and days, -1 unobserved."""
+        events = len(days) * timetable.instants
+        if len(labels) * events > MAX_CELLS:
+            raise InvalidTraces(
+                f"{len(labels)} users x {events} events are too many to audit at once (at most "
+                f"{MAX_CELLS} cells): take fewer days, a longer interval or fewer users"
+            )
+        row = np.full(len(self.labels), -1, dtype=np.int64)
+        for k, label in enumerate(labels):
+            if label in self.index:
+                row[self.index[label]] = k
+        user = row[self.records.user]
+        column = np.searchsorted(days, self.day) * timetable.instants + self.records.instant
+        regions = np.full((len(labels), events), -1, dtype=np.int32)
+        kept = user >= 0
+        regions[user[kept], column[kept]] = self.records.location[kept]
+        return regions
+
+
+def _read(path: Path, grid: Grid, cutting: Cutting) -> Records:
+    south, west = grid.latitudes[0] - grid.height / 2, grid.longitudes[0] - grid.width / 2
+    # A hair more, since borders of a grid carry rounding in their last digits.
+    hair = 1e-9
+    box = Box(
+        south - hair,
+        grid.latitudes[-1] + grid.height / 2 + hair,
+        west - hair,
+        grid.longitudes[-1] + grid.width / 2 + hair,
+    )
+    shared: dict[str, Any] = {
+        "columns": cutting.columns,
+        "nx": grid.nx,
+        "ny": grid.ny,
+        "timetable": cutting.timetable,
+        "utc_offset": cutting.utc_offset,
+    }
+    try:
+        if magic_of(path) == PARQUET_MAGIC:
+            return read_parquet(path, box=box, **shared).records
+        return read_csv(path, box=box, time=cutting.time, **shared).records
+    except InvalidTraces as error:
+        raise InvalidTraces(f"{path}: {error}") from error
+
+
+def _csv_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
+    """Latitudes and longitudes, block by block, shape (2, n)."""
+    for block in read_text(path, Layout(columns, quoted=True, header=True)):
+        points = np.stack([block.decimal(name) for name in columns])
+        yield points[:, block.settle("raise")]
+
+
+def _parquet_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
+    with open_regular(path) as file:
+        try:
+            for batch in pq.ParquetFile(file).iter_batches(BATCH_ROWS, columns=list(columns)):
+                both = [pc.cast(batch.column(name), pa.float64()) for name in columns]
+                points = np.stack([cast(NDArray[np.float64], c.to_numpy(False)) for c in both])
+                yield points[:, np.isfinite(points).all(axis=0)]
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            problem = Problem(0, "", show(str(error), 80), f"numbers in {', '.join(columns)}")
+            raise InvalidFile(path, [problem]) from error
+
+
+def _notes(
+    city: City, tables: Sequence[_Placed], labels: Sequence[str], has_original: bool
+) -> list[str]:
+    known, shown, truth = tables[0], tables[1], tables[-1]
+    audited, grid = set(labels), city.grid
+    said = [
+        f"{grid.nx} x {grid.ny} regions of {1000 * grid.km_x:.0f} m x {1000 * grid.km_y:.0f} m."
+    ]
+    if max(grid.km_x, grid.km_y) > REACH_KM:
+        said.append(
+            "Regions are wider than 2 km, so every wrong region counts as a full miss: take a "
+            "finer grid or a smaller box."
+        )
+    if not city.hospitals:
+        said.append("No region is marked as a hospital: all events weigh the same.")
+    if not has_original:
+        said.append("No original table was given: the released records are taken as the truth.")
+    alone = len(set(truth.labels) - audited)
+    if alone:
+        said.append(f"Left out: {alone} users without reference records; nothing is known of them.")
+    unused = len(set(known.labels) - audited)
+    if unused:
+        said.append(f"Left out: {unused} users with reference records only.")
+    gone = len(audited - set(shown.labels))
+    if gone:
+        said.append(f"{gone} audited users do not occur in the release: all cells deleted.")
+    strange = len(set(shown.labels) - set(truth.labels))
+    if strange:
+        said.append(f"Left out: {strange} released users without original records.")
+    common = len(np.intersect1d(known.days, shown.days))
+    if common:
+        said.append(
+            f"{common} days are in the reference and in the release: an attacker who knows the "
+            "very days that are released is stronger than one who knows earlier days."
+        )
+    return said

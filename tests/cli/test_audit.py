@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tracecup import City, Grid, SetTraces, Traces
+from tracecup.city import ContestClock, write_city, write_clock
+from tracecup.cli.main import run
+from tracecup.contest import pseudonymize
+from tracecup.traces import files
+
+CLOCK = ContestClock.regular(2, slots=3)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Nine people who never leave their region; their release is unchanged but for the names."""
+    city = City(Grid.from_metres(3, 3, width_m=900, height_m=900), hospitals=[4])
+    write_city(tmp_path / "city.csv", city)
+    write_clock(tmp_path / "clock.csv", CLOCK)
+    stay = [[k] * 6 for k in range(9)]
+    original = Traces.of(stay, CLOCK.original)
+    released, table = pseudonymize(SetTraces.of_traces(original), 1)
+    files.write_traces(tmp_path / "ref.csv", Traces.of(stay, CLOCK.reference))
+    files.write_traces(tmp_path / "org.csv", original)
+    files.write_obfuscated(tmp_path / "ano.csv", SetTraces.of_traces(original))
+    files.write_release_and_table(tmp_path / "pub.csv", released, tmp_path / "ptable.csv", table)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+BASE = "audit --city city.csv --clock clock.csv --reference ref.csv --original org.csv"
+WITH = f"{BASE} --released pub.csv --id-table ptable.csv"
+
+
+def answer(capsys, words: str) -> tuple[int, dict]:
+    code = run([*words.split(), "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+class TestContestFiles:
+    def test_everybody_is_found(self, folder, capsys):
+        code, said = answer(capsys, WITH)
+        assert code == 0
+        assert said["reidentification"]["rate"] == 1
+        assert said["reidentification"]["guessing"] == pytest.approx(1 / 9)
+        assert said["reidentification"]["above_guessing"] is True
+        assert said["utility"]["score"] == 1
+        assert said["trace_inference"]["attacks"]["VisitProb-T"]["score"] == 0
+        assert said["trace_inference"]["added"]["s_t"] == 0
+        assert said["users"] == 9
+        assert len(said["worst_users"]) == 9
+
+    def test_obfuscated_file_is_shuffled_here(self, folder, capsys):
+        code, said = answer(capsys, f"{BASE} --obfuscated ano.csv --top 2")
+        assert (code, said["reidentification"]["rate"]) == (0, 1)
+        assert len(said["worst_users"]) == 2
+
+    def test_without_id_table(self, folder, capsys):
+        code, said = answer(capsys, f"{BASE} --released pub.csv")
+        assert code == 0
+        assert said["reidentification"] is None
+        assert said["utility"] is None
+        assert "without the ID table" in said["sentences"][0]
+
+    def test_gaps_in_reference_and_original(self, folder, capsys):
+        for name, skip in (("ref.csv", 4), ("org.csv", 5)):
+            lines = (folder / name).read_text().splitlines(keepends=True)
+            kept = [line for k, line in enumerate(lines) if k == 0 or k % skip]
+            (folder / name).write_text("".join(kept))
+        code, said = answer(capsys, WITH)
+        assert code == 0
+        assert said["events"] == 54 - 10
+        assert said["utility"]["score"] == 1
+        assert said["reidentification"]["rate"] == 1
+
+    def test_table_for_people(self, folder, capsys):
+        assert run([*WITH.split(), "--top", "3"]) == 0
+        said = capsys.readouterr().out
+        assert "9 of 9" in said
+        assert "no proof" in said
+        assert "Prior-T" in said
+        assert "Users at most risk" in said
+
+    def test_page(self, folder, capsys):
+        assert run([*WITH.split(), "--html", "audit.html"]) == 0
+        page = (folder / "audit.html").read_text()
+        assert page.startswith("<!doctype html>")
+        assert "9 of 9 pseudonyms" in page
+        assert "audit.html" in capsys.readouterr().err
+
+    def test_another_attack_joins_in(self, folder, capsys):
+        said = answer(capsys, f"{WITH} --attack Random-T --attack Random-R")[1]
+        assert "Random-T" in said["trace_inference"]["attacks"]
+        assert len(said["reidentification"]["attacks"]) == 4
+
+    def test_per_user(self, folder, capsys):
+        said = answer(capsys, f"{WITH} --per-user")[1]
+        assert [risk["user"] for risk in said["per_user"]] == [str(k) for k in range(1, 10)]
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "audit",
+            BASE,
+            f"{WITH} --obfuscated ano.csv",
+            f"{BASE} --obfuscated ano.csv --id-table ptable.csv",
+            f"{WITH} --raw-reference a.csv",
+            f"{WITH} --attack Nobody-T",
+            f"{WITH} --confidence 2",
+            "audit --raw-reference a.csv",
+        ],
+    )
+    def test_wrong_use(self, folder, words):
+        assert run(words.split()) == 2
+
+    def test_missing_file_and_wrong_file(self, folder, capsys):
+        assert run(WITH.replace("pub.csv", "nothing.csv").split()) == 3
+        (folder / "ptable.csv").write_text("pse_id,user_id\n10,1\n")
+        assert run(WITH.split()) == 1
+
+
+def write_raw(path, day: str, users: int = 6, missing: float = 0.0) -> None:
+    """People near home, at 0.01 degree from each other, 8:00 to 10:00 every half an hour."""
+    rng = np.random.default_rng(1)
+    lines = ["user,time,lat,lon"]
+    for k in range(users):
+        for slot in range(4):
+            if rng.random() < missing:
+                continue
+            time = f"{day}T{8 + slot // 2:02d}:{30 * (slot % 2):02d}:00"
+            lines.append(f"person {k},{time},{60 + 0.01 * (k % 3):.4f},{24 + 0.02 * (k // 3):.4f}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+RAW = "audit --raw-reference ref.csv --raw-released rel.csv --grid 2x3 --start 8:00 --end 10:00"
+
+
+class TestRawTables:
+    @pytest.fixture
+    def raw(self, tmp_path, monkeypatch):
+        write_raw(tmp_path / "ref.csv", "2024-03-01", missing=0.2)
+        write_raw(tmp_path / "rel.csv", "2024-04-01", missing=0.3)
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    def test_people_who_stay_are_found(self, raw, capsys):
+        code, said = answer(capsys, RAW)
+        assert code == 0
+        assert said["users"] == 6
+        assert said["events"] == len((raw / "rel.csv").read_text().splitlines()) - 1
+        assert said["reidentification"]["rate"] == 1
+        assert said["worst_users"][0]["user"].startswith("person ")
+        assert any("taken as the truth" in note for note in said["notes"])
+
+    def test_with_original_the_utility_is_measured(self, raw, capsys):
+        write_raw(raw / "org.csv", "2024-04-01")
+        said = answer(capsys, f"{RAW} --raw-original org.csv")[1]
+        released = len((raw / "rel.csv").read_text().splitlines()) - 1
+        assert said["utility"]["score"] == pytest.approx(released / 24)  # the rest is deleted
+
+    def test_box_and_columns(self, raw, capsys):
+        for name in ("ref.csv", "rel.csv"):
+            text = (raw / name).read_text().replace("user,time,lat,lon", "who,when,y,x")
+            (raw / name).write_text(text)
+        words = f"{RAW} --columns who,when,y,x --box 59.995,60.025,23.99,24.03"
+        assert answer(capsys, words)[1]["reidentification"]["rate"] == 1
+
+    def test_city_file(self, raw, capsys):
+        grid = Grid.from_box(2, 3, south=59.99, north=60.03, west=23.99, east=24.03)
+        write_city(raw / "city.csv", City(grid, hospitals=[0]))
+        said = answer(capsys, f"{RAW} --city city.csv")[1]
+        assert said["regions"] == 6
+        assert not any("hospital" in note for note in said["notes"])
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "--interval 7",
+            "--start 10:00 --end 9:00",
+            "--grid 3by2",
+            "--box 1,2,3",
+            "--box 1,1,3,4",
+            "--columns user,time",
+            "--time noon",
+        ],
+    )
+    def test_wrong_use(self, raw, words):
+        kept = RAW
+        for word in words.split():
+            if word.startswith("--"):
+                kept = kept.replace(f"{word} 8:00", "").replace(f"{word} 10:00", "")
+        assert run([*kept.split(), *words.split()]) == 2
+
+    def test_missing_and_broken_tables(self, raw, capsys):
+        assert run(RAW.replace("rel.csv", "none.csv").split()) == 3
+        (raw / "rel.csv").write_text("user,time,lat,lon\nperson 1,now,60,24\n")
+        assert run(RAW.split()) == 1
+        assert "line 2, column time" in capsys.readouterr().err
