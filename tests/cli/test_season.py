@@ -66,6 +66,23 @@ class TestSimulate:
         assert (tmp_path / "season" / "secret" / "model.npz").exists()
         assert run(["contest", "verify", str(tmp_path / "season")]) == 0
 
+    def test_rules_of_your_own(self, capsys, tmp_path):
+        (tmp_path / "contest.toml").write_text(
+            "users = 12\n[clock]\ndays = 1\nslots = 4\n[scores]\nutility_floor = 0.8\n"
+            '[samples]\nreid = ["Random-R"]\ntrace = ["Replay-T"]\n'
+        )
+        given = ["--teams", 2, "--rules", tmp_path / "contest.toml", "--no-report", "--no-zip"]
+        code, said = answer(capsys, "contest", "simulate", "--out", tmp_path / "s", *given)
+        assert (code, said["valid"]) == (0, 2)
+        sheet = (tmp_path / "s" / "results" / "trace.csv").read_text()
+        assert sheet.startswith("pubtraces,team001,team002,T1,SecT\n")
+        assert "utility_floor = 0.8" in (tmp_path / "s" / "contest.toml").read_text()
+        code, said = answer(
+            capsys, "contest", "simulate", "--out", tmp_path / "t", "--days", 1, *given
+        )
+        assert code == 2
+        assert "--rules" in said["error"]
+
     def test_training_traces_need_their_city(self, capsys, tmp_path):
         code, said = answer(
             capsys, "contest", "simulate", "--out", tmp_path / "s", "--data", tmp_path / "t.csv"

@@ -20,17 +20,28 @@ if TYPE_CHECKING:
 def simulate(
     out: Annotated[Path, typer.Option("--out", help="Folder of the archive; made if missing.")],
     teams: Annotated[int, typer.Option("--teams", min=2, max=900, help="Bot teams.")] = 21,
-    users: Annotated[int, typer.Option("--users", min=2, help="Users of each data set.")] = 2000,
+    users: Annotated[
+        int | None, typer.Option("--users", min=2, help="Users of each data set; 2000 without.")
+    ] = None,
     days: Annotated[
-        int, typer.Option("--days", min=1, help="Days of original, and of reference traces.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--days", min=1, help="Days of original, and of reference traces; 20 without."
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Everything random comes from it.")
     ] = 1,
     challenges: Annotated[
-        Literal["trace", "reid", "both"],
-        typer.Option("--challenges", help="trace: the paper's. both: a second data set each."),
-    ] = "trace",
+        Literal["trace", "reid", "both"] | None,
+        typer.Option(
+            "--challenges", help="trace (the paper's), reid, or both: two data sets each."
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option("--rules", help="A contest.toml instead of these three; its last round."),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option("--data", help="Training traces of your own instead of the built-in city."),
@@ -68,19 +79,23 @@ def simulate(
     from tracecup.contest.season import Season
 
     world = _world(data, city, interval, minute_of(start), minute_of(end), seed)
-    season = Season(_rules(users, days, challenges), teams, seed)
+    season = Season(_rules(rules, users, days, challenges), teams, seed)
     return play_and_tell(out, season, world, packed=packed, reported=reported, as_json=as_json)
 
 
-def _rules(users: int, days: int, challenges: str) -> Rules:
-    from tracecup.contest.season import season_rules
+def _rules(path: Path | None, users: int | None, days: int | None, challenges: str | None) -> Rules:
+    from tracecup.contest.rulefile import read_rules
+    from tracecup.contest.season import in_archive, season_rules
+    from tracecup.errors import InvalidParameter
 
-    return season_rules(
-        users=users,
-        days=days,
-        trace=challenges in ("trace", "both"),
-        reid=challenges in ("reid", "both"),
-    )
+    if path is None:
+        played = challenges or "trace"
+        return season_rules(
+            users=users or 2000, days=days or 20, trace=played != "reid", reid=played != "trace"
+        )
+    if (users, days, challenges) != (None, None, None):
+        raise InvalidParameter("--rules says users, days and challenges; give one or the other")
+    return in_archive(read_rules(path))
 
 
 def _world(

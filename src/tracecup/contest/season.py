@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tracecup.city import ContestClock, write_city, write_clock
@@ -83,13 +83,18 @@ def season_rules(
     name: str = "A season of bots",
 ) -> Rules:
     """The paper's rules for a simulated season; its city is the one in the archive."""
-    return Rules(
+    rules = Rules(
         name=name,
         users=users,
-        city=CityRules(builtin=None, file=f"{PUBLIC}/{CITY_FILE}"),
         clock=ClockRules(days=days),
         challenges=ChallengeRules(trace_inference=trace, reidentification=reid),
     )
+    return in_archive(rules)
+
+
+def in_archive(rules: Rules) -> Rules:
+    """The same rules with the city as it lies in the archive."""
+    return replace(rules, city=CityRules(builtin=None, file=f"{PUBLIC}/{CITY_FILE}"))
 
 
 def play(folder: Path, season: Season, world: World, progress: Progress | None = None) -> Archive:
