@@ -25,7 +25,14 @@ class TestStudies:
             study("fig6", "t", "p", "s")(lambda context: StudyResult(WORKED))
 
 
+@pytest.fixture
+def bare(monkeypatch):
+    """Neither data nor the built-in city."""
+    monkeypatch.setattr(Context, "has", lambda self, need: False)
+
+
 class TestChoose:
+    @pytest.mark.usefixtures("bare")
     def test_all_leaves_out_what_cannot_run_and_says_why(self):
         chosen, left_out = choose(["all"], Context())
         assert {*NO_DATA} <= {one.id for one in chosen}
@@ -41,6 +48,7 @@ class TestChoose:
         with pytest.raises(UnknownMethod, match="did you mean fig6"):
             choose(["figg6"], Context())
 
+    @pytest.mark.usefixtures("bare")
     def test_what_cannot_run_is_refused_when_named(self):
         with pytest.raises(InvalidParameter, match="fig9 needs .* give --data"):
             choose(["fig9"], Context())
@@ -48,6 +56,11 @@ class TestChoose:
     def test_nothing_named_lists_the_names(self):
         with pytest.raises(InvalidParameter, match="all, fig1"):
             choose([], Context())
+
+
+class TestBuiltIn:
+    def test_every_study_can_run_without_data(self):
+        assert choose(["all"], Context())[1] == []
 
 
 class TestRunStudy:

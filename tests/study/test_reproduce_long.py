@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tracecup.city import Clock
 from tracecup.contest import worlds
 from tracecup.datasets import Metropolis
 from tracecup.study import context as context_module
-from tracecup.study import table2
+from tracecup.study import fig9, table2
 from tracecup.study.context import Context
-from tracecup.study.fig19 import homes
+from tracecup.study.fig19 import homes, seen_at_home
 from tracecup.study.reproduce import run_study, studies
 from tracecup.synth import PPMTFPlus, Training
 from tracecup.traces import Traces
@@ -23,6 +24,8 @@ def context():
         patch.setattr(worlds, "shipped_model", lambda: model)
         patch.setattr(context_module, "QUICK_USERS", 100)
         patch.setattr(table2, "QUICK_SIZES", (40, 80))
+        patch.setattr(fig9, "QUICK_USERS", 30)
+        patch.setattr(fig9, "QUICK_TEAMS", 4)
         patch.setattr(Context, "has", lambda self, need: need == "built-in")
         yield Context(quick=True)
 
@@ -37,8 +40,6 @@ class TestLongTeam:
 
 class TestHomes:
     def test_the_most_frequent_region_of_the_first_slots(self):
-        from tracecup.city import Clock
-
         traces = Traces.of([[7, 7, 1, 7, 2, 3]], Clock.regular(2, slots=3))
         assert homes(traces, 2).tolist() == [7]
 
@@ -66,3 +67,20 @@ class TestNoon:
         result = run_study(studies()["fig4"], context).result
         assert set(result.tables) == {"long_regions", "long_training", "long_areas"}
         assert result.comparisons[0].ours == 37
+
+
+class TestSeason:
+    def test_bots_play_and_cheating_stays_beside(self, context):
+        result = run_study(studies()["fig9"], context).result
+        season = result.tables["season"]
+        assert [row["team"] for row in season.records()] == ["000", "001", "002", "003", "004"]
+        assert season.row(obfuscation="Cheat(1)")["hors concours"] is True
+        assert season.row(obfuscation="None")["role"] == "benchmark"
+        assert set(result.tables) == {"season"}
+
+
+class TestSeenAtHome:
+    def test_only_people_who_start_both_days_in_one_region_count(self):
+        clock = Clock.regular(2, slots=3)
+        traces = Traces.of([[5, 5, 1, 5, 2, 5], [4, 4, 4, 3, 3, 3]], clock)
+        assert seen_at_home(traces).tolist() == [1.0, 0.5, 0.5]

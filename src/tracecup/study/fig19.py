@@ -5,18 +5,28 @@ The home of a virtual user is where she is in almost every first hour.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.study.context import Context
+from tracecup.study.context import TOKYO_REFERENCES, Context
 from tracecup.study.reproduce import study
-from tracecup.study.results import BUILT_IN, Comparison, StudyResult, Table
+from tracecup.study.results import (
+    BUILT_IN,
+    PEOPLE_FLOW_ATTRIBUTION,
+    Comparison,
+    Source,
+    StudyResult,
+    Table,
+)
 from tracecup.traces import Traces
 
 DAYS, QUICK_DAYS = 20, 5
 INSTANTS = 12
 HOME_HOURS = 2
 CONTEST_START = 8 * 60
+NEAR = 0.1
 
 
 @study(
@@ -38,9 +48,12 @@ def run(context: Context) -> StudyResult:
     table = Table.of(("minute", "probability"), rows)
     early = [p for minute, p in rows if minute < CONTEST_START]
     noon = [p for minute, p in rows if 12 * 60 <= minute < 13 * 60]
+    tables = {"home": table, "contest": _contest(context)}
+    others = tables["contest"].columns[2:]
+    source = Source(f"{BUILT_IN.label}; right: also PWS Cup 2019 traces", PEOPLE_FLOW_ATTRIBUTION)
     return StudyResult(
-        BUILT_IN,
-        {"home": table},
+        source if others else BUILT_IN,
+        tables,
         {
             "at home before 8:00": float(np.mean(early)),
             "at home 12:00 to 13:00": float(np.mean(noon)),
@@ -55,10 +68,50 @@ def run(context: Context) -> StudyResult:
                 1.0,
                 "the paper: almost all; band: at least 0.9",
             ),
+            *_beside(tables["contest"]),
         ),
         {"users": context.users, "days": days, "instants a day": len(rows)},
-        ("The curve of the paper is a picture without numbers.",),
+        (
+            "The curve of the paper is a picture without numbers. What teams saw can be compared: "
+            "of users who are in the same region at 8:00 of two days, the share who are there at "
+            "each later time of those days.",
+        ),
     )
+
+
+def _contest(context: Context) -> Table:
+    """The same estimate on all traces that are there: 8:00 to 17:30, two days each."""
+    columns = {"built-in city": seen_at_home(context.stages["long"].reference.take_days(0, 2))}
+    if context.has("sample"):
+        columns["Osaka sample"] = seen_at_home(context.sample_team().reference)
+    if context.has("tokyo"):
+        held = [seen_at_home(context.tokyo_reference(label)) for label in TOKYO_REFERENCES]
+        columns["Tokyo, preliminary"] = np.mean(held, axis=0)
+    minutes = context.stages["long"].reference.clock.minutes
+    return Table.of(("minute", *columns), zip(minutes, *columns.values(), strict=True))
+
+
+def _beside(table: Table) -> Iterator[Comparison]:
+    for name in table.columns[2:]:
+        for minute, words in ((8 * 60 + 30, "8:30"), (17 * 60 + 30, "17:30")):
+            row = table.row(minute=minute)
+            yield Comparison(
+                f"share back at the region of 8:00 at {words}, {name} beside built-in city",
+                row[name],
+                row["built-in city"],
+                row[name] - NEAR,
+                row[name] + NEAR,
+                "the contest's own traces; band: within 0.1",
+            )
+
+
+def seen_at_home(traces: Traces) -> NDArray[np.float64]:
+    """Of users with the same first region on both days: the share there, by slot (1 at first)."""
+    days = traces.regions.reshape(traces.n_users, traces.clock.days, traces.clock.slots)[:, :2]
+    steady = days[days[:, 0, 0] == days[:, 1, 0]]
+    if not len(steady):
+        return np.full(traces.clock.slots, np.nan)
+    return np.asarray((steady == steady[:, :1, :1]).mean(axis=(0, 1)))
 
 
 def homes(traces: Traces, first: int) -> NDArray[np.int32]:

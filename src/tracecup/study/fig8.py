@@ -183,6 +183,8 @@ def _sub_sampled(context: Context, team: Team, cells: SetTraces, seed: int) -> I
 def _findings(name: str, table: Table, quick: bool) -> Iterator[Comparison]:
     where = f" ({name})"
     none, cheat = table.row(code="A1"), table.row(code="A5-1")
+    # Which user comes first in the greedy linking is chance; with few users it matters more.
+    same = 0.06 if quick else 0.03
     yield Comparison(
         f"s_R,min of Cheat(1){where}", 1.0, cheat["s_R,min"], 0.98 if quick else 0.995, 1.0,
         "the paper says almost 1",
@@ -191,8 +193,8 @@ def _findings(name: str, table: Table, quick: bool) -> Iterator[Comparison]:
         f"s_T,min of Cheat(1) minus that of None{where}",
         0.0,
         cheat["s_T,min"] - none["s_T,min"],
-        -0.03,
-        0.03,
+        -same,
+        same,
         "the paper says almost the same",
     )
     apart = max(

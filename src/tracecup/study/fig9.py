@@ -1,19 +1,34 @@
 """Figure 9: both privacy scores of every team of a round, and how they go together.
 
-From the published score sheets; the final round's sheets are not public.
+From the published score sheets of the preliminary round, and from a season of bots; the final
+round's sheets are not public.
 """
 
 from __future__ import annotations
 
 import csv
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from tracecup.contest.results import SUMMARY_FILE
+from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.sheets import read_sheet, read_utilities
 from tracecup.contest.standings import Standings, standings
+from tracecup.contest.tables import read_table
 from tracecup.safeio import read_lines
 from tracecup.study.context import Context
 from tracecup.study.reproduce import study
-from tracecup.study.results import SHEETS, Comparison, StudyResult, Table
+from tracecup.study.results import BUILT_IN, SHEETS, Comparison, Source, StudyResult, Table
 
+USERS, QUICK_USERS = 1000, 200
+TEAMS, QUICK_TEAMS = 21, 8
+COLUMNS = (
+    "file", "team", "challenge", "in the paper's selection", "s_U", "s_R,min", "s_T,min",
+    "strongest re-identification", "strongest trace inference",
+)  # fmt: skip
 PAPER_CORRELATION = 0.895
 # The trace-inference files and the benchmark, as in the paper.
 ONLY = ("*_TRP.csv", "pubtraces_team000_*")
@@ -25,23 +40,74 @@ ONLY = ("*_TRP.csv", "pubtraces_team000_*")
     "Figure 9",
     "In the final round the two minimum scores of the 17 valid teams and the benchmark are "
     "strongly correlated (0.895), and merely pseudonymized traces are broken completely.",
-    needs=("sheets",),
+    needs=("sheets", "built-in"),
 )
 def run(context: Context) -> StudyResult:
+    """The preliminary round from its sheets, and a season of 21 bots on 20-day traces."""
+    tables: dict[str, Table] = {}
+    sources: dict[str, Source] = {}
+    numbers: dict[str, float] = {}
+    sizes: dict[str, int] = {}
+    comparisons: list[Comparison] = []
+    if context.has("sheets"):
+        found = _sheets(context)
+        tables |= {"preliminary": found.table, "totals": found.totals}
+        sources |= {"preliminary": SHEETS, "totals": SHEETS}
+        numbers |= found.numbers
+        comparisons += found.comparisons
+        sizes |= {"files (preliminary)": len(found.table)}
+    if context.has("built-in"):
+        users, teams = (QUICK_USERS, QUICK_TEAMS) if context.quick else (USERS, TEAMS)
+        season, r = _season(context, users, teams)
+        tables["season"], sources["season"] = season, BUILT_IN
+        sizes |= {"teams (season)": teams, "users (season)": users, "events (season)": 400}
+        if r is not None:
+            numbers["correlation, season"] = r
+            comparisons.append(
+                Comparison(
+                    "correlation of the two minima, season of bots",
+                    PAPER_CORRELATION,
+                    r,
+                    None if context.quick else 0.7,
+                    None if context.quick else 1.0,
+                    "the paper's teams were people; the band says strongly correlated",
+                )
+            )
+    return StudyResult(
+        next(iter(sources.values())),
+        tables,
+        numbers,
+        tuple(comparisons),
+        sizes,
+        (
+            "Preliminary round: with two reference days the reference replay sets almost every "
+            "minimum of s_T, so all obfuscated files lie near 0.825 whatever their s_R.",
+            "Season: bots with different obfuscations and attacks on the built-in city; Cheat(1) "
+            "plays hors concours and is not in the correlation.",
+        ),
+        sources,
+    )
+
+
+@dataclass(frozen=True)
+class _Sheets:
+    """What the published sheets say, and what follows from their cells."""
+
+    table: Table
+    totals: Table
+    numbers: dict[str, float]
+    comparisons: tuple[Comparison, ...]
+
+
+def _sheets(context: Context) -> _Sheets:
     """Minima of every file from its row of scores, against the minima the sheets state."""
-    sheets = {
-        "reid": read_sheet(context.path("results/preliminary_reidentification.csv"), "reid"),
-        "trace": read_sheet(context.path("results/preliminary_traceinference.csv"), "trace"),
-    }
+    reid = read_sheet(context.path("results/preliminary_reidentification.csv"), "reid")
+    trace = read_sheet(context.path("results/preliminary_traceinference.csv"), "trace")
     utility = read_utilities(context.path("results/preliminary_utility.csv"))
-    found = standings(sheets["reid"], sheets["trace"], utility)
-    paper = standings(sheets["reid"], sheets["trace"], utility, only=ONLY)
+    found = standings(reid, trace, utility)
+    paper = standings(reid, trace, utility, only=ONLY)
     chosen = {row.name for row in paper.board.releases}
     minima = {"reid": found.board.reid.minimum(), "trace": found.board.trace.minimum()}
-    stated = {
-        kind: dict(zip(sheet.files, sheet.minimum or (), strict=True))
-        for kind, sheet in sheets.items()
-    }
     rows = [
         (
             row.name,
@@ -56,43 +122,55 @@ def run(context: Context) -> StudyResult:
         )
         for row in found.board.releases
     ]
-    columns = (
-        "file", "team", "challenge", "in the paper's selection", "s_U", "s_R,min", "s_T,min",
-        "strongest re-identification", "strongest trace inference",
-    )  # fmt: skip
-    table = Table.of(columns, rows)
-    return StudyResult(
-        SHEETS,
-        {"preliminary": table, "totals": _totals(context, found)},
-        _numbers(paper, found),
-        (
-            *(
-                Comparison.equal(
-                    f"largest difference of a minimum, {kind} ({len(table)} files)",
-                    0.0,
-                    max(abs(minima[kind][name] - stated[kind][name]) for name in stated[kind]),
-                )
-                for kind in ("reid", "trace")
+    table, totals = Table.of(COLUMNS, rows), _totals(context, found)
+    comparisons = [
+        Comparison.equal(
+            f"largest difference of a minimum, {sheet.kind} ({len(table)} files)",
+            0.0,
+            max(
+                abs(minima[sheet.kind][name] - stated)
+                for name, stated in zip(sheet.files, sheet.minimum or (), strict=True)
             ),
-            Comparison.equal(
-                "largest difference of a team's total",
-                0.0,
-                max(_totals(context, found).column("difference")),
-            ),
-            Comparison(
-                "correlation of the two minima",
-                PAPER_CORRELATION,
-                paper.correlation.value or float("nan"),
-                why="the paper's is the final round's, whose sheets are not public; ours is the "
-                "preliminary round's, trace-inference files and benchmark",
-            ),
-        ),
-        {"files": len(table), "attackers": len(sheets["reid"].attackers)},
-        (
-            "Two-day traces: with two reference days the reference replay sets almost every "
-            "minimum of s_T, so all files lie near 0.825 whatever their s_R.",
-        ),
+        )
+        for sheet in (reid, trace)
+    ]
+    comparisons.append(
+        Comparison.equal(
+            "largest difference of a team's total", 0.0, max(totals.column("difference"))
+        )
     )
+    comparisons.append(
+        Comparison(
+            "correlation of the two minima, preliminary round",
+            PAPER_CORRELATION,
+            paper.correlation.value or math.nan,
+            why="the paper's is the final round's, whose sheets are not public; trace-inference "
+            "files and benchmark in both",
+        )
+    )
+    return _Sheets(table, totals, _numbers(paper, found), tuple(comparisons))
+
+
+def _season(context: Context, users: int, teams: int) -> tuple[Table, float | None]:
+    """Both minima of every release of a season of bots, and their correlation."""
+    season = Season(season_rules(users=users), teams, context.seed_of("season"))
+    with TemporaryDirectory() as folder:
+        archive = play(Path(folder) / "season", season, context.world)
+        releases = read_table(archive.results / "releases.parquet").rows()
+        summary = json.loads((archive.results / SUMMARY_FILE).read_text("utf-8"))
+    names = {
+        "pubtraces": "file",
+        "team": "team",
+        "role": "role",
+        "hors_concours": "hors concours",
+        "valid": "valid",
+        "method": "obfuscation",
+        "utility": "s_U",
+        "s_R_min": "s_R,min",
+        "s_T_min": "s_T,min",
+    }
+    table = Table.of(tuple(names.values()), [[row[name] for name in names] for row in releases])
+    return table, summary["correlation"]["value"]
 
 
 def _totals(context: Context, found: Standings) -> Table:
