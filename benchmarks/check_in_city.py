@@ -25,7 +25,8 @@ def main() -> None:
 
     def log(text: str) -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(f"{time.perf_counter() - begun:8.1f} s {peak:6.2f} GB  {text}", flush=True)
+        wall, processor = time.perf_counter() - begun, time.process_time()
+        print(f"{wall:7.1f} s {processor:7.1f} CPU s {peak:5.2f} GB  {text}", flush=True)
 
     method = PPMTF(zeros=given.zeros)
     log(f"{method} on {thread_count()} threads")
