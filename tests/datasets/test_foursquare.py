@@ -70,6 +70,11 @@ class TestReadFoursquare:
         with pytest.raises(InvalidFile, match="line 2, column utc_time: found 'yesterday'"):
             read_foursquare(*paths, box=BOX)
 
+    def test_endless_offset_is_named(self, files):
+        paths = files([checkin(1, GYM, offset=10**17)])
+        with pytest.raises(InvalidFile, match="line 1, column offset"):
+            read_foursquare(*paths, box=BOX, local_time=True)
+
     def test_bad_venue_is_named(self, files):
         paths = files([checkin(1, GYM)], VENUES + "id\tnorth\t0\tx\n")
         with pytest.raises(InvalidFile, match="line 5, column latitude"):

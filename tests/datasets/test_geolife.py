@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracecup.datasets import read_geolife
-from tracecup.errors import InvalidFile, UnreadableFile
+from tracecup.errors import InvalidFile, InvalidParameter, TraceCupError, UnreadableFile
 
 HEADER = (
     "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n"
@@ -55,9 +57,25 @@ class TestReadGeolife:
         with pytest.raises(InvalidFile, match=r"plt: line 8: found 3 columns"):
             read_geolife(folder("000", FIRST, "1,2,3\n"))
 
+    @given(st.text(st.characters(codec="utf-8"), max_size=60) | st.floats().map(repr))
+    def test_any_line_gives_data_or_our_error(self, tmp_path_factory, text):
+        target = tmp_path_factory.mktemp("fuzz")
+        (target / "000" / "Trajectory").mkdir(parents=True)
+        path = target / "000" / "Trajectory" / "1.plt"
+        path.write_text(f"{HEADER}{FIRST}39.98,116.31,0,0,{text},x,y\n", encoding="utf-8")
+        try:
+            assert len(read_geolife(target).records) >= 1
+        except TraceCupError:
+            return
+
     def test_no_such_folder(self, tmp_path):
         with pytest.raises(UnreadableFile, match="no such folder"):
             read_geolife(tmp_path / "nothing")
+
+    @pytest.mark.parametrize("minutes", [1441, float("nan"), -1e9])
+    def test_offset_of_more_than_a_day(self, folder, minutes):
+        with pytest.raises(InvalidParameter, match="utc_offset"):
+            read_geolife(folder("000", FIRST), utc_offset=minutes)
 
     def test_folder_without_users(self, tmp_path):
         with pytest.raises(UnreadableFile, match="Trajectory"):

@@ -102,6 +102,7 @@ class TestCheckIns:
             ("traintraces_NY.csv", "0,0,Gym,0,Tue,24,0", "column hour: found '24'"),
             ("traintraces_NY.csv", "0,0,Gym,0,Tue,1,60", "column min: found '60'"),
             ("traintraces_NY.csv", "0,0,Gym,x,Tue,1,0", "column unixtime: found 'x'"),
+            ("traintraces_NY.csv", "0,0,Gym,1e99,Tue,1,0", "column unixtime: found '1e99'"),
             ("tuserindex_NY.csv", "18,0", "column user_index: found 0, expected each index once"),
             ("POIindex_NY.csv", "ghi,5,Bar,1", "column poi_index: found '5'"),
             ("POIindex_NY.csv", "ghi,2,Bar,1", "no row for place ghi"),

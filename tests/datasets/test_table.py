@@ -133,6 +133,7 @@ class TestReadParquet:
             ("lon", [139.7, float("nan")] * 3),
             ("user", ["a", None] * 3),
             ("time", ["2013-07-01 09:00:00", "noon"] * 3),
+            ("time", [1372669200.0, 1e300] * 3),
         ],
     )
     def test_bad_row_is_named(self, tmp_path, column, values):

@@ -153,6 +153,15 @@ class TestReadText:
         assert np.isfinite(values).all()
 
 
+class TestTime:
+    @pytest.mark.parametrize("word", [b"1e15", b"-1e300", b"noon"])
+    def test_seconds_have_bounds(self, table, word):
+        block = next(read_text(table(b"1\t" + word + b"\n"), LAYOUT))
+        block.time("x", "unix")
+        with pytest.raises(InvalidFile, match="line 1, column x"):
+            block.settle("raise")
+
+
 class TestWords:
     def test_doubled_quotes_are_undone_when_quoted(self, table):
         path = table(b'"a""b",1\n')

@@ -19,7 +19,7 @@ from tracecup.datasets.splitting import keep_chains
 from tracecup.datasets.textblocks import text_of
 from tracecup.errors import InvalidParameter, InvalidTraces
 
-MAX_PLACES = 2**31 - 1
+MAX_OFFSET = 24 * 60
 # Boxes of places are looked at through the paper's 20 x 20 grid.
 PLACE_GRID = 20
 
@@ -289,6 +289,15 @@ def _chained(points: Points, length: int) -> Points:
     points = points.take(np.argsort(points.user, kind="stable"))
     points = points.take(keep_chains(points.user, points.instant, length))
     return points._replace(day=np.zeros_like(points.day))
+
+
+def shift_of(utc_offset: float) -> float:
+    """Seconds to add to UTC, from minutes; a day at most."""
+    if not abs(utc_offset) <= MAX_OFFSET:
+        raise InvalidParameter(
+            f"utc_offset must be within -{MAX_OFFSET}..{MAX_OFFSET} minutes, got {utc_offset}"
+        )
+    return 60.0 * utc_offset
 
 
 def need_records(dataset: Dataset, what: str) -> Dataset:

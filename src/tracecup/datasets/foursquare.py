@@ -10,11 +10,19 @@ from os import PathLike
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from tracecup.datasets.box import Box
-from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
+from tracecup.datasets.collect import (
+    MAX_OFFSET,
+    Codes,
+    Collector,
+    Cut,
+    Venues,
+    need_records,
+)
 from tracecup.datasets.records import FOURSQUARE, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Layout, read_text, text_of
+from tracecup.datasets.textblocks import BadLines, Block, Layout, read_text, text_of
 
 Path = str | PathLike[str]
 
@@ -79,7 +87,7 @@ def read_foursquare(
     cells = box.cells(np.array(known.latitude), np.array(known.longitude), nx, ny)
     for block in read_text(checkins, CHECKINS):
         user, unix = block.whole("user"), block.time("utc_time", "tweet")
-        offset = block.whole("offset")
+        offset = _offset(block)
         found = pc.index_in(block.words("venue"), value_set=venue_ids).fill_null(-1)
         place = found.to_numpy(zero_copy_only=False)
         rows = block.settle(bad_lines)
@@ -115,7 +123,7 @@ def read_tsmc2014(
     for block in read_text(path, TSMC2014):
         user, unix = block.whole("user"), block.time("utc_time", "tweet")
         latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
-        offset = block.whole("offset")
+        offset = _offset(block)
         words, categories = block.words("venue"), block.words("category")
         rows = block.settle(bad_lines)
         collector.skipped += len(block) - len(rows)
@@ -131,3 +139,9 @@ def read_tsmc2014(
         collector.add(user[rows], place, unix[rows] + shift, shift)
     dataset = collector.regions() if top is None else collector.places(known)
     return need_records(dataset, "the check-ins")
+
+
+def _offset(block: Block) -> NDArray[np.int64]:
+    offset = block.whole("offset")
+    block.expect(np.abs(offset) <= MAX_OFFSET, "offset", f"minutes, {MAX_OFFSET} at most")
+    return offset

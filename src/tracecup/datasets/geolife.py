@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tracecup.datasets.box import BEIJING, Box
-from tracecup.datasets.collect import Collector, Cut, need_records
+from tracecup.datasets.collect import Collector, Cut, need_records, shift_of
 from tracecup.datasets.records import CONTEST, Dataset, Timetable
 from tracecup.datasets.textblocks import BadLines, Layout, read_text
 from tracecup.errors import UnreadableFile
@@ -21,6 +21,7 @@ LAYOUT = Layout(COLUMNS, skip=6)
 SECONDS_A_DAY = 86_400.0
 # Field 5 counts days from 30 December 1899.
 DAYS_TO_1970 = 25_569
+MAX_DAYS = 1_000_000
 
 
 def read_geolife(
@@ -41,7 +42,7 @@ def read_geolife(
     real ones, so traces have many gaps.
     """
     collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=True))
-    shift = 60.0 * utc_offset
+    shift = shift_of(utc_offset)
     names: list[bytes] = []
     for user, files in _users(Path(folder)):
         code = len(names)
@@ -50,6 +51,7 @@ def read_geolife(
             for block in read_text(path, LAYOUT):
                 latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
                 days = block.decimal("days")
+                block.expect(np.abs(days) <= MAX_DAYS, "days", "days since 30 December 1899")
                 rows = block.settle(bad_lines)
                 collector.skipped += len(block) - len(rows)
                 # Whole seconds: the count of days is rounded to some tenths of a millisecond.

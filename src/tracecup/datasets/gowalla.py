@@ -10,7 +10,7 @@ from os import PathLike
 import numpy as np
 
 from tracecup.datasets.box import Box
-from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
+from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records, shift_of
 from tracecup.datasets.records import FOURSQUARE, Dataset, Timetable
 from tracecup.datasets.textblocks import BadLines, Layout, read_text
 
@@ -39,7 +39,7 @@ def read_gowalla(
     """
     collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
     codes, known = Codes(), Venues()
-    shift = 60.0 * utc_offset
+    shift = shift_of(utc_offset)
     for block in read_text(path, LAYOUT):
         begin, end = block.begin, block.end
         user = block.whole("user")

@@ -177,7 +177,7 @@ def _trace_block(
     block: Block, position: dict[int, int], n_locations: int, timetable: Timetable
 ) -> tuple[NDArray[np.generic], ...]:
     index, where = block.whole("user_index"), block.whole("poi_index")
-    unix = block.decimal("unixtime")
+    unix = block.time("unixtime", "unix")
     hour, minute = block.whole("hour"), block.whole("min")
     user = np.array([position.get(k, -1) for k in index.tolist()], dtype=np.int64)
     block.expect(user >= 0, "user_index", "an index of the user index file")

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from tracecup.datasets.box import Box
-from tracecup.datasets.collect import Codes, Collector, Cut, need_records
+from tracecup.datasets.collect import Codes, Collector, Cut, need_records, shift_of
 from tracecup.datasets.records import CONTEST, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Layout, read_text
+from tracecup.datasets.textblocks import MAX_SECONDS, BadLines, Layout, read_text
 from tracecup.errors import InvalidFile, InvalidParameter, Problem
 from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
 
@@ -56,7 +56,7 @@ def read_csv(
     user_column, time_column, y_column, x_column = columns
     layout = Layout(columns, delimiter=delimiter, quoted=True, header=True)
     collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin))
-    codes, shift = Codes(), 60.0 * utc_offset
+    codes, shift = Codes(), shift_of(utc_offset)
     for block in read_text(path, layout):
         begin, end = block.begin[:, 0], block.end[:, 0]
         block.expect(np.asarray(end > begin), user_column, "a user id")
@@ -94,7 +94,7 @@ def read_parquet(
     if magic_of(path) != PARQUET_MAGIC:
         raise InvalidFile(path, [Problem(0, "", "another kind of file", "a Parquet file")])
     collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin))
-    codes, shift = Codes(), 60.0 * utc_offset
+    codes, shift = Codes(), shift_of(utc_offset)
     first = 1
     with open_regular(path) as file:
         try:
@@ -153,7 +153,8 @@ def _batch(
     words = pc.cast(pc.cast(user, pa.string()), pa.binary()).fill_null(b"")
     unix = _seconds(time)
     latitude, longitude = _floats(y), _floats(x)
-    good = np.isfinite(unix) & np.isfinite(latitude) & np.isfinite(longitude)
+    # nan is not within bounds either.
+    good = (np.abs(unix) <= MAX_SECONDS) & np.isfinite(latitude) & np.isfinite(longitude)
     good &= pc.greater(pc.binary_length(words), 0).to_numpy(zero_copy_only=False)
     return words, unix, latitude, longitude, good
 

@@ -25,6 +25,8 @@ BadLines = Literal["raise", "skip"]
 BLOCK_BYTES = 4 << 20
 # Data sets may be huge; memory stays at a few blocks all the same.
 DATASET_LIMITS = Limits(max_bytes=1 << 42, max_line=64 * 1024)
+# The times of the years 1 to 9999 lie within this many seconds of 1970.
+MAX_SECONDS = 253_402_300_800.0
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 TIMES = {
     "iso": ("a time YYYY-MM-DD HH:MM:SS", fieldscan.scan_iso_time),
@@ -91,7 +93,9 @@ class Block:
     def time(self, column: str, kind: str) -> NDArray[np.float64]:
         """A column of times as seconds since 1970; `kind` is iso, tweet or unix."""
         if kind == "unix":
-            return self.decimal(column)
+            seconds = self.decimal(column)
+            self.expect(np.abs(seconds) <= MAX_SECONDS, column, "seconds of the years 1 to 9999")
+            return seconds
         expected, scan = TIMES[kind]
         values, marks = scan(self.text, *self._field(column))
         self.expect(marks == fieldscan.GOOD, column, expected)
