@@ -4,6 +4,7 @@
 PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/ready
+CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format docs bench lock clean
@@ -27,14 +28,14 @@ test: $(READY) ## all tests
 	$(PY) -m pytest -n 2 --dist loadgroup
 
 lint: $(READY) ## style, types, import rule
-	$(PY) -m ruff check .
-	$(PY) -m ruff format --check .
+	$(PY) -m ruff check $(CODE)
+	$(PY) -m ruff format --check $(CODE)
 	$(PY) -m mypy
 	$(PY) -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
 format: $(READY) ## put the code into shape
-	$(PY) -m ruff check --fix .
-	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix $(CODE)
+	$(PY) -m ruff format $(CODE)
 
 docs: $(READY) ## the documentation site, into site/
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
