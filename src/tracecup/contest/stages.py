@@ -6,7 +6,6 @@ Times are kept in a file of their own, since they are the one thing that no two 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -119,7 +118,11 @@ _END: Any = object()
 
 
 def peak_mb() -> int:
-    """The largest memory that this process has had, in MB."""
+    """The largest memory that this process has had, in MB; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most // (KIB_PER_MIB * KIB_PER_MIB if sys.platform == "darwin" else KIB_PER_MIB)
 
