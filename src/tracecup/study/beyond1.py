@@ -15,7 +15,7 @@ from tracecup.study.context import Context, Team
 from tracecup.study.reproduce import study
 from tracecup.study.results import StudyResult, Table
 
-LEVELS = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
+LEVELS = (0.0025, 0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0)
 BUDGETS = (0.0025, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 14.0)
 DELTA = 1e-6
 COLUMNS = (

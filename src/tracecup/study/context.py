@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -44,6 +45,11 @@ TOKYO_REFERENCES = (
     "team010_data02_TRP",
     "team017_data02_TRP",
 )
+
+
+def shipped_model_file() -> Traversable:
+    """The model of the built-in city in the package."""
+    return resources.files("tracecup.contest") / SHIPPED_MODEL
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +100,7 @@ class Context:
     def has(self, need: Need) -> bool:
         """Whether the data that `need` names are there."""
         if need == "built-in":
-            return (resources.files("tracecup.contest") / SHIPPED_MODEL).is_file()
+            return shipped_model_file().is_file()
         return self.data is not None and all((self.data / name).is_file() for name in FILES[need])
 
     def path(self, name: str) -> Path:

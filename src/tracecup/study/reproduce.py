@@ -5,19 +5,21 @@ A study is a function from a `Context` to a `StudyResult`; its module registers 
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import pkgutil
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from typing import Any
 
 from tracecup import study as room
 from tracecup.errors import InvalidParameter, UnknownMethod
 from tracecup.registry import nearest
-from tracecup.study.context import MEANING, Context, Need
+from tracecup.study.context import MEANING, Context, Need, shipped_model_file
 from tracecup.study.results import StudyResult
 
 VERSIONED = ("tracecup", "numpy", "scipy", "numba")
@@ -141,11 +143,16 @@ def run_study(one: Study, context: Context) -> Record:
     return Record(one.id, result, context.seed, context.quick, seconds, versions())
 
 
+@cache
 def versions() -> dict[str, str]:
-    """Versions of what the numbers depend on."""
-    return {"python": platform.python_version()} | {
+    """Versions of what the numbers depend on, the model of the built-in city by its digest."""
+    found = {"python": platform.python_version()} | {
         name: metadata.version(name) for name in VERSIONED
     }
+    model = shipped_model_file()
+    if model.is_file():
+        found["built-in model"] = hashlib.sha256(model.read_bytes()).hexdigest()[:12]
+    return found
 
 
 def _place(name: str) -> tuple[int, int, str]:
