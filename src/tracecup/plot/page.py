@@ -6,6 +6,7 @@ Pictures are embedded; nothing is loaded from anywhere.
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -33,7 +34,8 @@ th { background: var(--soft); }
 .inside { color: var(--good); font-weight: 600; }
 .outside { color: var(--bad); font-weight: 600; }
 .made { font-size: 0.8rem; opacity: 0.8; }
-nav a { margin-right: 0.75rem; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 0.75rem; }
+.inside, .outside { white-space: nowrap; }
 """
 
 
@@ -89,7 +91,7 @@ def _section(one: Shown) -> str:
         alt = escape(one.alts[name], quote=True)
         parts.append(f'<figure><img src="{uri}" alt="{alt}"></figure>')
     if result.comparisons:
-        head = ("what", "published", "ours", "verdict", "why")
+        head = ("what", "published", "ours", "band", "verdict", "why")
         parts.append(_table(head, (_compared(c) for c in result.comparisons)))
     if result.notes:
         parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in result.notes) + "</ul>")
@@ -101,10 +103,11 @@ def _section(one: Shown) -> str:
     made = [f"seed {record.seed}", f"{record.seconds:.1f} s"]
     made += ["quick run: fewer users and steps"] if record.quick else []
     made += [" ".join(pair) for pair in record.versions.items()]
-    attribution = f" {result.source.attribution}." if result.source.attribution else ""
+    told = dict.fromkeys((result.source, *result.sources.values()))
+    said = [" ".join(part + "." for part in (s.label, s.attribution) if part) for s in told]
     parts.append(
-        f'<p class="made">{escape(result.source.label)}.{escape(attribution)} '
-        f"{escape(sizes)}{'; ' if sizes else ''}{escape('; '.join(made))}.</p></section>"
+        f'<p class="made">{escape(" ".join(said))} {escape(sizes)}{"; " if sizes else ""}'
+        f"{escape('; '.join(made))}.</p></section>"
     )
     return "".join(parts)
 
@@ -116,6 +119,7 @@ def _compared(one: Comparison) -> list[str]:
         escape(one.what),
         _spelled(one.published),
         _spelled(one.ours),
+        escape(one.band),
         verdict,
         escape(one.why),
     ]
@@ -137,5 +141,5 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _spelled(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return "–" if math.isnan(value) else f"{value:.10g}"
     return "" if value is None else escape(str(value))

@@ -66,7 +66,7 @@ def advanced_composition(epsilon: float, events: int, delta: float = DELTA) -> f
     """eps sqrt(2 k ln(1/delta)) + k eps (e^eps - 1), for k events (Dwork, Rothblum, Vadhan 2010).
 
     >>> round(advanced_composition(0.01, 400), 3)
-    1.091
+    1.092
     """
     if epsilon > 50:
         return math.inf

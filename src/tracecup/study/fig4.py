@@ -16,7 +16,7 @@ from tracecup.city import City, Grid
 from tracecup.datasets import Metropolis
 from tracecup.study.context import TOKYO_REFERENCES, Context
 from tracecup.study.reproduce import study
-from tracecup.study.results import PRELIMINARY, WORKED, Comparison, Source, StudyResult, Table
+from tracecup.study.results import MOST, PRELIMINARY, WORKED, Comparison, Source, StudyResult, Table
 from tracecup.synth import ContestShape
 from tracecup.traces import slot_counts
 from tracecup.usefulness import PEOPLE_FLOW, read_records
@@ -27,7 +27,7 @@ PEOPLE_FLOW_SIDE = 20
 # Both grids divide into 4 x 4 blocks, on which they can be compared.
 BLOCKS = 4
 AREAS = {"Shinjuku": (35.6905, 139.6995), "Akihabara": (35.6985, 139.7730)}
-CROWDED, MOST = 2.0, 1e3
+CROWDED = 2.0
 TRAINING_DAYS, APART = 3, 6
 CONTEST_BOX = {"south": 35.65, "north": 35.75, "west": 139.68, "east": 139.80}
 

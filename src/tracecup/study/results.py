@@ -131,10 +131,15 @@ class Comparison:
         """The words for people: inside, OUTSIDE or no band."""
         return {True: "inside the band", False: "OUTSIDE the band", None: "no band"}[self.inside]
 
+    @property
+    def band(self) -> str:
+        """The band as people read it."""
+        return "-" if self.low is None or self.high is None else _band(self.low, self.high)
+
     def markdown(self) -> str:
-        """A table row: what, published, ours, band and verdict, why."""
-        band = "-" if self.low is None or self.high is None else _band(self.low, self.high)
-        cells = (self.what, _short(self.published), _short(self.ours), band, self.verdict, self.why)
+        """A table row: what, published, ours, band, verdict, why."""
+        numbers = (_short(self.published), _short(self.ours), self.band)
+        cells = (self.what, *numbers, self.verdict, self.why)
         return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 
@@ -211,6 +216,10 @@ COMPARISON_HEAD = (
 )
 
 
+MOST = 1e3
+"""A band that ends here or later has no upper end that matters."""
+
+
 def _plain(value: Any) -> Value:
     plain: Value = value.item() if hasattr(value, "item") else value
     return plain
@@ -231,4 +240,6 @@ def _short(value: float) -> str:
 def _band(low: float, high: float) -> str:
     middle, half = (low + high) / 2, (high - low) / 2
     narrow = half < 1e-6 * max(1.0, abs(middle))
-    return f"± {half:.1g}" if narrow else f"{low:.4g} to {high:.4g}"
+    if narrow:
+        return f"± {half:.1g}" if half else "exactly"
+    return f"{low:.4g} or more" if high >= MOST else f"{low:.4g} to {high:.4g}"
