@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format docs bench lock clean
+.PHONY: help run test lint format docs bench paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
@@ -42,6 +42,9 @@ docs: $(READY) ## the documentation site, into site/
 
 bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)
+
+paper: $(READY) ## the paper's figures and tables, as far as they are there, into out/paper
+	$(PY) -m tracecup reproduce all --out out/paper
 
 lock: $(READY) ## pin all dependencies anew
 	$(PY) -m pip install --quiet --disable-pip-version-check pip-tools
