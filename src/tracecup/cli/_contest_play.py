@@ -69,15 +69,8 @@ def play_and_tell(
     return 0
 
 
-def write_html_report(folder: Path, path: Path) -> Path | None:
-    """Write the report; without the extra that draws charts say how to get it."""
-    try:
-        import vl_convert  # noqa: F401  only whether it is there
-    except ImportError:
-        people().print(
-            "no report: its charts need the extra `report` (pip install tracecup[report])"
-        )
-        return None
+def write_html_report(folder: Path, path: Path) -> Path:
+    """Write the report of an archive; the path of it."""
     from tracecup.report import facts_of_archive, write_report
 
     write_report(facts_of_archive(folder), path)
