@@ -9,9 +9,13 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
+from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.kernels import block_bounds
+
+LOCAL, DASK = "local", "dask://"
 
 T = TypeVar("T")
 
@@ -32,6 +36,37 @@ def threads(count: int | None = None) -> Iterator[Executor]:
     """A thread pool of `count` workers (default: `thread_count()`), closed on exit."""
     with ThreadPoolExecutor(max_workers=count or thread_count()) as pool:
         yield pool
+
+
+@contextmanager
+def engine(name: str = LOCAL) -> Iterator[Executor | None]:
+    """Where whole jobs run: None for `local` (this process), an executor for `dask://HOST:PORT`.
+
+    The workers of a dask cluster need tracecup and the same data folder; dask is not among our
+    dependencies.
+
+    >>> with engine("local") as executor:
+    ...     print(executor)
+    None
+    """
+    if name == LOCAL:
+        yield None
+        return
+    if not name.startswith(DASK):
+        raise InvalidParameter(f"no engine is called {name!r}: local or dask://HOST:PORT")
+    try:
+        client_of = import_module("distributed").Client
+    except ImportError as error:
+        raise InvalidParameter(
+            f"engine {name} needs the package distributed, which is not installed here; "
+            "install dask[distributed], or use --engine local"
+        ) from error
+    try:
+        client = client_of("tcp://" + name.removeprefix(DASK))
+    except OSError as error:
+        raise UnreadableFile(name, f"no scheduler answers: {error}") from error
+    with client:
+        yield client.get_executor()
 
 
 def map_blocks(

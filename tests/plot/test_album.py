@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +13,7 @@ from tracecup.plot import album
 from tracecup.plot.album import PAGE, RESULT, SUMMARY, reproduce
 from tracecup.plot.page import page, summary
 from tracecup.study.context import Context
+from tracecup.study.reproduce import run_study, studies
 
 
 def made(tmp_path, *ids, **options):
@@ -40,6 +43,24 @@ class TestReproduce:
         assert made(tmp_path).kept == ("fig6", "fig11")
         assert (tmp_path / "out/fig6" / RESULT).stat().st_mtime_ns == before
         assert made(tmp_path, force=True).kept == ()
+
+    def test_an_executor_gets_what_has_to_run(self, tmp_path):
+        made(tmp_path, "fig6")
+        with ThreadPoolExecutor(2) as pool:
+            found = made(tmp_path, executor=pool)
+        assert found.kept == ("fig6",)
+        assert [record.id for record in found.records] == ["fig6", "fig11"]
+        assert (tmp_path / "out/fig11" / RESULT).is_file()
+
+    def test_a_study_can_travel_to_another_machine(self):
+        job = pickle.loads(pickle.dumps((run_study, studies()["fig6"], Context(seed=4))))
+        assert job[0](*job[1:]).seed == 4
+
+    def test_the_command_takes_an_engine(self, tmp_path, capsys):
+        out = str(tmp_path / "out")
+        assert run(["reproduce", "fig7", "--engine", "local", "--out", out]) == 0
+        assert run(["reproduce", "fig7", "--engine", "cloud", "--out", out]) == 2
+        assert "local or dask://HOST:PORT" in capsys.readouterr().err
 
     @pytest.mark.parametrize("rest", ["", '{"made": {}}', "[1, 2]", "{"])
     def test_a_broken_result_is_made_again(self, tmp_path, rest):

@@ -47,6 +47,12 @@ def reproduce(
         bool, typer.Option("--force", help="Run again what is complete already.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine", help="Where studies run: local, or dask://HOST:PORT (needs dask there)."
+        ),
+    ] = "local",
     as_json: Json = False,
 ) -> int:
     """Make figures and tables of the paper again: numbers, pictures, and published beside ours.
@@ -65,7 +71,7 @@ def reproduce(
     context = Context(data, quick, seed)
     if not ids:
         return _list(studies(), context, as_json)
-    return _run(ids, out, context, force, as_json)
+    return _run(ids, out, context, force, engine, as_json)
 
 
 def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
@@ -89,12 +95,20 @@ def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
     return 0
 
 
-def _run(ids: list[str], out: Path, context: Context, force: bool, as_json: bool) -> int:
+def _run(
+    ids: list[str], out: Path, context: Context, force: bool, engine: str, as_json: bool
+) -> int:
+    from tracecup.engine import engine as engine_of
     from tracecup.plot import album
 
-    with progress("reproducing") as advance:
+    with engine_of(engine) as executor, progress("reproducing") as advance:
         made = album.reproduce(
-            ids, out, context, force=force, told=lambda _, done, total: advance(done, total)
+            ids,
+            out,
+            context,
+            force=force,
+            told=lambda _, done, total: advance(done, total),
+            executor=executor,
         )
     table = Table(title="The paper, reproduced", title_justify="left", title_style="bold")
     for name in ("ID", "compared", "inside", "outside", "seconds"):

@@ -9,6 +9,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,23 +46,29 @@ def reproduce(
     *,
     force: bool = False,
     told: Told | None = None,
+    executor: Executor | None = None,
 ) -> Album:
     """Run the studies `ids` names and put numbers, pictures and the page into `out`.
 
     Each study gets a folder of its own: `result.json` (written last, so it marks completeness),
     one CSV per table, every picture as PNG and SVG. A complete result with the same seed, size,
     data and versions is kept unless `force`. `index.html` shows all studies in the folder.
+    With an `executor` the studies that have to run are handed to it all at once.
     """
     chosen, left_out = choose(ids, context)
     _make(out)
+    held = {one.id: None if force else _complete(out / one.id, one, context) for one in chosen}
+    sent: dict[str, Future[Record]] = {}
+    if executor is not None:
+        new = [one for one in chosen if held[one.id] is None]
+        sent = {one.id: executor.submit(run_study, one, context) for one in new}
     records, kept, shown = [], [], []
     for k, one in enumerate(chosen):
-        folder = out / one.id
-        record = None if force else _complete(folder, one, context)
+        folder, record = out / one.id, held[one.id]
         if told:
             told(one.id, k, len(chosen))
         if record is None:
-            record = run_study(one, context)
+            record = sent[one.id].result() if one.id in sent else run_study(one, context)
             _store(folder, record, draw(record), context.data is not None)
         else:
             kept.append(one.id)
