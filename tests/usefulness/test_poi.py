@@ -9,7 +9,7 @@ import pytest
 from tracecup.city import City, Grid, Places
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.traces import SetTraces, Traces
-from tracecup.usefulness import poi_accuracy
+from tracecup.usefulness import poi_accuracy, poi_cost
 
 
 @pytest.fixture(scope="module")
@@ -176,3 +176,29 @@ class TestPublishedPlaces:
         near = SetTraces.of_traces(Traces.of(np.minimum(regions + 1, 1023)))
         found = poi_accuracy(City(grid), original, near, food).value
         assert found == pytest.approx(slow_accuracy(City(grid), original, near, food))
+
+
+class TestPoiCost:
+    def test_counts_the_union_over_a_cell_and_nothing_for_a_deleted_one(self):
+        city = City(Grid.from_metres(9, 1, width_m=1000, height_m=1000))
+        lat, lon = city.grid.latitudes[0], city.grid.longitudes
+        shops = Places.of([("food", lat, lon[k], k) for k in (0, 1, 4)])
+        released = SetTraces.of_cells([[[0, 1], [], [4]], [[8], [0, 0], [2]]])
+        original = Traces.of([[0, 0, 0], [8, 0, 0]])
+        # Within 2 km: regions 0 and 1 see the first two places, 4 sees its own, 2 sees all three.
+        # User 2's first location has no place within 1 km and is left out.
+        found = poi_cost(city, original, released, shops)
+        assert found.parts.tolist() == [(2 + 0 + 1) / 3, (2 + 3) / 2]
+        assert found.value == (2 + 0 + 1 + 2 + 3) / 5
+
+    def test_a_larger_radius_costs_more_and_is_more_accurate(self, city: City):
+        places = random_places(city, 3, 90)
+        original = Traces.of(np.random.default_rng(1).integers(0, 48, (4, 6)))
+        released = random_release(2, 4, 6, 48)
+        costs, shares = (
+            [measure(city, original, released, places, received_km=r).value for r in (0.5, 1, 2, 4)]
+            for measure in (poi_cost, poi_accuracy)
+        )
+        assert costs == sorted(costs)
+        assert shares == sorted(shares)
+        assert costs[0] < costs[-1] <= 90

@@ -14,7 +14,7 @@ from tracecup.usefulness.files import (
     read_records,
 )
 from tracecup.usefulness.metric import Measurement, Metric
-from tracecup.usefulness.poi import poi_accuracy
+from tracecup.usefulness.poi import poi_accuracy, poi_cost
 from tracecup.usefulness.population import (
     population,
     tp_swd,
@@ -55,6 +55,7 @@ __all__ = [
     "evaluate_synthetic",
     "grid_coordinates",
     "poi_accuracy",
+    "poi_cost",
     "population",
     "random_directions",
     "read_cells",

@@ -29,6 +29,7 @@ MAX_WORDS = 1 << 26
 POI_ACCURACY = Metric(
     "POI accuracy", "maximise", 0.0, 1.0, "", "share of the nearby places that are received"
 )
+POI_COST = Metric("POI cost", "minimise", 0.0, math.inf, "places", "places received for a location")
 
 Position = Literal["coordinates", "region"]
 Words = NDArray[np.uint64]
@@ -60,6 +61,49 @@ def poi_accuracy(
     >>> poi_accuracy(city, Traces.of([[0, 0]]), released, shop).value
     0.5
     """
+    shares, counted = _per_event(
+        city, original, obfuscated, places, near_km, received_km, position, share=True
+    )
+    return _over_users(POI_ACCURACY, shares, counted)
+
+
+def poi_cost(
+    city: City,
+    original: Traces,
+    obfuscated: SetTraces,
+    places: Places | None = None,
+    *,
+    near_km: float = NEAR_KM,
+    received_km: float = RECEIVED_KM,
+    position: Position = "coordinates",
+) -> Measurement:
+    """Mean over the same locations of |received|: what `poi_accuracy` costs in messages.
+
+    A larger `received_km` never lowers either of the two.
+
+    >>> city = City(Grid.from_metres(9, 1, width_m=1000, height_m=1000))
+    >>> shop = Places.of([("food", city.grid.latitudes[0], city.grid.longitudes[0], 0)])
+    >>> poi_cost(city, Traces.of([[0, 0]]), SetTraces.of_cells([[[0, 1], []]]), shop).value
+    0.5
+    """
+    sent, counted = _per_event(
+        city, original, obfuscated, places, near_km, received_km, position, share=False
+    )
+    return _over_users(POI_COST, sent, counted)
+
+
+def _per_event(
+    city: City,
+    original: Traces,
+    obfuscated: SetTraces,
+    places: Places | None,
+    near_km: float,
+    received_km: float,
+    position: Position,
+    *,
+    share: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Share of the nearby places received (or places received), and which events have any."""
     chosen = city.places.in_category(CATEGORY) if places is None else places
     _check(city, original, obfuscated, chosen, near_km, received_km, position)
     homes, home = _used(original.regions, city.n_regions)
@@ -70,12 +114,26 @@ def poi_accuracy(
     counted = np.append(nearby, 0)[home] > 0
     if not counted.any():
         raise InvalidTraces(f"no original location has a place within {near_km:g} km")
-    shares = np.zeros(original.shape)
-    found = _received_nearby(home, counted, obfuscated.offsets, member, near, received)
-    shares[counted] = found / nearby[home[counted]]
+    values = np.zeros(original.shape)
+    if share:
+        found = _received_nearby(home, counted, obfuscated.offsets, member, near, received)
+        values[counted] = found / nearby[home[counted]]
+    else:
+        # One "original" region near which every place is.
+        every = np.full((1, near.shape[1]), ~np.uint64(0))
+        nowhere = np.zeros_like(home)
+        values[counted] = _received_nearby(
+            nowhere, counted, obfuscated.offsets, member, every, received
+        )
+    return values, counted
+
+
+def _over_users(
+    metric: Metric, values: NDArray[np.float64], counted: NDArray[np.bool_]
+) -> Measurement:
     counts = counted.sum(axis=1)
     users = counts > 0
-    return POI_ACCURACY.measured(shares.sum(axis=1)[users] / counts[users], counts[users])
+    return metric.measured(values.sum(axis=1)[users] / counts[users], counts[users])
 
 
 def _used(regions: NDArray[np.int32], n_regions: int) -> tuple[Ints, Ints]:
