@@ -1,0 +1,131 @@
+"""The blob store: bytes of files on disk, found by their SHA-256, written whole or not at all.
+
+Blobs are never changed; a file's name, owner and audience are rows of the database.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from django.conf import settings
+
+from tracecup.safeio import MIB
+from tracecup.server.errors import Refused
+
+BLOCK = MIB
+RESERVE_BYTES = 64 * MIB
+
+
+@dataclass(frozen=True)
+class Blob:
+    """What was stored: its digest and size."""
+
+    sha256: str
+    size: int
+
+
+class BlobStore:
+    """Blobs below `root`, unfinished files below `incoming`.
+
+    `free` tells the bytes left on the disk; tests hand in a full one.
+    """
+
+    def __init__(self, root: Path, incoming: Path) -> None:
+        self.root, self.incoming = root, incoming
+
+    def free(self) -> int:
+        """Bytes that are left on the disk."""
+        found = os.statvfs(self.root)
+        return found.f_bavail * found.f_frsize
+
+    def path(self, sha256: str) -> Path:
+        """Where a blob lies."""
+        return self.root / sha256[:2] / sha256
+
+    def has(self, sha256: str) -> bool:
+        """Whether a blob is there."""
+        return self.path(sha256).is_file()
+
+    def put_blocks(self, blocks: Iterable[bytes], max_bytes: int) -> Blob:
+        """Store what comes block by block; `Refused` above `max_bytes` or on a full disk."""
+        with self.temporary() as path:
+            digest, size = hashlib.sha256(), 0
+            with _refusing_full_disk(), path.open("xb") as file:
+                for block in blocks:
+                    size += len(block)
+                    if size > max_bytes:
+                        raise Refused(
+                            "too-large", f"The file is larger than {max_bytes // MIB} MiB."
+                        )
+                    if self.free() < RESERVE_BYTES:
+                        raise OSError(errno.ENOSPC, "the disk is full")
+                    digest.update(block)
+                    file.write(block)
+                file.flush()
+                os.fsync(file.fileno())
+            return self._keep(path, digest.hexdigest(), size)
+
+    def put_file(self, source: Path | IO[bytes], max_bytes: int = 1 << 40) -> Blob:
+        """Store a copy of a file."""
+        if isinstance(source, Path):
+            with source.open("rb") as file:
+                return self.put_blocks(_blocks(file), max_bytes)
+        return self.put_blocks(_blocks(source), max_bytes)
+
+    @contextmanager
+    def temporary(self) -> Iterator[Path]:
+        """A path for an unfinished file; what is left there is removed."""
+        self.incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.incoming / f"{secrets.token_hex(8)}.part"
+        try:
+            yield path
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _keep(self, path: Path, sha256: str, size: int) -> Blob:
+        target = self.path(sha256)
+        with _refusing_full_disk():
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not target.exists():
+                path.chmod(0o600)
+                path.replace(target)
+                _sync(target.parent)
+        return Blob(sha256, size)
+
+
+def store() -> BlobStore:
+    """The blob store of this server."""
+    return BlobStore(settings.CONFIG.blobs, settings.CONFIG.incoming)
+
+
+@contextmanager
+def _refusing_full_disk() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise Refused(
+            "storage", "The server's disk is full; nothing was stored and no try was charged."
+        ) from error
+
+
+def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(BLOCK):
+        yield block
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
