@@ -13,6 +13,7 @@ STATUS = {
     "not-signed-in": 401,
     "forbidden": 403,
     "not-found": 404,
+    "wrong-method": 405,
     "conflict": 409,
     "closed": 409,
     "paused": 409,
@@ -21,6 +22,7 @@ STATUS = {
     "wrong-type": 415,
     "throttled": 429,
     "rejected": 422,
+    "internal": 500,
     "storage": 507,
 }
 

@@ -1,0 +1,4 @@
+"""One module for each command.
+
+Django finds them by their names.
+"""
