@@ -1,0 +1,101 @@
+"""Starting a server: folder, tables, first link, web server, worker; stopping it in good order.
+
+`tracecup serve` calls this; nothing else does.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+from tracecup.server.config import FOLDER_VARIABLE, ServerConfig
+
+Say = Callable[[str], None]
+
+
+def set_up(folder: Path) -> ServerConfig:
+    """Point Django at a server's folder and make its tables; may be called on every start."""
+    os.environ[FOLDER_VARIABLE] = str(folder.absolute())
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tracecup.server.settings")
+    config = ServerConfig.of_environment()
+    config.prepare()
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", interactive=False, verbosity=0)
+    return config
+
+
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    *,
+    threads: int = 8,
+    workers: int = 1,
+    demo: bool = False,
+    say: Say = print,
+) -> None:
+    """Serve until SIGTERM or SIGINT. `workers` 0 leaves the work to `tracecup worker`."""
+    config = set_up(folder)
+    _empty(config.incoming)
+    from tracecup.server.jobs.worker import Worker
+    from tracecup.server.receiving import make_server
+    from tracecup.server.wsgi import application
+
+    address = f"http://{host if host not in ('0.0.0.0', '::') else 'localhost'}:{port}"
+    site = (config.site_url or address).rstrip("/")
+    if demo:
+        from tracecup.server.demo import ensure_demo
+
+        ensure_demo(site, say)
+    else:
+        _say_first_link(site, say)
+    server = make_server(application, host, port, threads, config.upload_bytes)
+    stop = threading.Event()
+    crew = [
+        threading.Thread(
+            target=Worker(f"{os.uname().nodename}-{os.getpid()}-{k}").run_forever,
+            args=(stop,),
+            name=f"worker-{k}",
+            daemon=True,
+        )
+        for k in range(workers)
+    ]
+    for one in crew:
+        one.start()
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+        raise SystemExit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    say(f"serving {folder} at {site}")
+    try:
+        server.run()
+    finally:
+        stop.set()
+        server.close()
+        for one in crew:
+            one.join(5)
+
+
+def _say_first_link(site: str, say: Say) -> None:
+    from tracecup.server.services.people import first_organiser_link
+
+    link = first_organiser_link()
+    if link is not None:
+        say("No organiser yet. This link makes the first account, once, within 14 days:")
+        say(f"  {site}/link/{link}/")
+
+
+def _empty(folder: Path) -> None:
+    """Remove unfinished uploads of a server that was killed."""
+    for left in folder.glob("*"):
+        if left.is_file():
+            left.unlink(missing_ok=True)

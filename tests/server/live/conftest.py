@@ -1,0 +1,224 @@
+"""Real servers in processes of their own: `running_server` on SQLite and on PostgreSQL.
+
+PostgreSQL is started here, with initdb and pg_ctl as a user that is not root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+START_SECONDS = 60
+
+
+@dataclass
+class Served:
+    """A server's folder and database; `start` and `kill` as often as a test wants."""
+
+    folder: Path
+    port: int
+    env: dict[str, str]
+    clock: Path
+    process: subprocess.Popen[bytes] | None = None
+    others: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def log(self) -> Path:
+        return self.folder.parent / "server.log"
+
+    def start(self, *options: str) -> Served:
+        """Start `tracecup serve` and wait until it answers."""
+        command = [sys.executable, "-m", "tracecup", "serve", str(self.folder)]
+        command += ["--port", str(self.port), *options]
+        self.process = self.run(command)
+        until = time.monotonic() + START_SECONDS
+        while time.monotonic() < until:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the server ended: {self.log.read_text()[-3000:]}")
+            try:
+                with urllib.request.urlopen(f"{self.url}/health/", timeout=2):
+                    return self
+            except urllib.error.HTTPError:
+                return self
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError(f"no answer: {self.log.read_text()[-3000:]}")
+
+    def worker(self, *options: str) -> subprocess.Popen[bytes]:
+        """Start `tracecup worker` on the same folder and database."""
+        command = [sys.executable, "-m", "tracecup", "worker", str(self.folder), *options]
+        made = self.run(command)
+        self.others.append(made)
+        return made
+
+    def run(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
+                command, env=self.env, stdout=log, stderr=log, start_new_session=True
+            )
+
+    def python(self, code: str, **env: str) -> str:
+        """Run code with Django set up on this server's database; what it printed."""
+        head = "import django; django.setup()\n"
+        done = subprocess.run(
+            [sys.executable, "-c", head + code],
+            env={**self.env, **env},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    def move_clock(self, seconds: float) -> None:
+        """Step the clock of all processes of this server to `seconds` from the real one."""
+        part = self.clock.with_suffix(".part")
+        part.write_text(str(seconds))
+        part.replace(self.clock)
+
+    def kill(self) -> None:
+        """kill -9 of the server with all its children."""
+        if self.process is not None:
+            _kill(self.process)
+            self.process = None
+
+    def stop(self) -> None:
+        self.kill()
+        for other in self.others:
+            _kill(other)
+        self.others.clear()
+
+
+@pytest.fixture(scope="session")
+def postgres(request):
+    """A PostgreSQL of our own; a function from a name to the URL of a fresh database."""
+    bin_folder = _postgres_bin()
+    if bin_folder is None:
+        pytest.skip("skipped: PostgreSQL (initdb, pg_ctl) is not installed here")
+    folder = Path(tempfile.mkdtemp(prefix="tracecup-pg-"))
+    user = _not_root()
+    if user:
+        os.chown(folder, user.pw_uid, user.pw_gid)
+    data = folder / "data"
+
+    def call(*command: str) -> None:
+        more = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
+        done = subprocess.run(
+            [str(bin_folder / command[0]), *command[1:]],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+            **more,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+
+    call("initdb", "-D", str(data), "-U", "tracecup", "--auth=trust", "-E", "UTF8", "--no-sync")
+    options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=60"
+    call("pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start")
+
+    def fresh(name: str) -> str:
+        call("createdb", "-h", str(folder), "-U", "tracecup", name)
+        return f"postgres://tracecup@/{name}?host={folder}"
+
+    yield fresh
+    call("pg_ctl", "-D", str(data), "-m", "immediate", "stop")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request) -> str:
+    """ "" for SQLite, the URL of a fresh PostgreSQL database."""
+    if request.param == "sqlite":
+        return ""
+    return request.getfixturevalue("postgres")(f"t{secrets.token_hex(6)}")
+
+
+@pytest.fixture
+def new_server(tmp_path):
+    """Make a server (not started) on a database; all are killed in the end."""
+    made: list[Served] = []
+
+    def make(database_url: str = "", **env: str) -> Served:
+        home = tmp_path / f"served{len(made)}"
+        home.mkdir()
+        clock = home / "clock"
+        clock.write_text("0")
+        full = {
+            **os.environ,
+            "TRACECUP_SERVER_DIR": str(home / "dir"),
+            "DATABASE_URL": database_url,
+            "TRACECUP_CLOCK": f"file:{clock}",
+            "DJANGO_SETTINGS_MODULE": "tracecup.server.settings",
+            "TRACECUP_LEASE_SECONDS": "5",
+            "PYTHONUNBUFFERED": "1",
+            **env,
+        }
+        served = Served(home / "dir", _free_port(), full, clock)
+        made.append(served)
+        return served
+
+    yield make
+    for served in made:
+        served.stop()
+
+
+@pytest.fixture
+def running_server(new_server, database_url) -> Served:
+    """A server that answers, on each database in turn."""
+    return new_server(database_url).start()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(10)
+
+
+def _postgres_bin() -> Path | None:
+    found = shutil.which("initdb")
+    if found:
+        folder = Path(found).resolve().parent
+        return folder if (folder / "createdb").exists() else None
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / "initdb").exists():
+            return folder
+    return None
+
+
+def _not_root() -> pwd.struct_passwd | None:
+    """Whom PostgreSQL runs as; None where we are not root anyway."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    pytest.skip("skipped: PostgreSQL does not run as root, and there is no other user")
