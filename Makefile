@@ -7,10 +7,10 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format docs bench paper lock clean
+.PHONY: help run serve test lint format docs bench bench-server paper lock clean
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
 
 # The stamp is written last, so an interrupted set-up starts over.
 $(READY): requirements/dev.txt pyproject.toml
@@ -23,6 +23,9 @@ $(READY): requirements/dev.txt pyproject.toml
 
 run: $(READY) ## the main job on the embedded default
 	$(PY) -m tracecup demo
+
+serve: $(READY) ## the contest server with a demo contest, in out/server
+	$(PY) -m tracecup serve out/server --demo
 
 test: $(READY) ## all tests
 	$(PY) -m pytest -n 2 --dist loadgroup
@@ -43,7 +46,10 @@ docs: $(READY) ## the documentation site, into site/
 bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)
 
-paper: $(READY) ## the paper's figures and tables, as far as they are there, into out/paper
+bench-server: $(READY) ## 21 teams at once against a real server on this machine
+	$(PY) benchmarks/server_load.py
+
+paper: $(READY) ## the paper's figures and tables, into out/paper
 	$(PY) -m tracecup reproduce all --out out/paper
 
 lock: $(READY) ## pin all dependencies anew
