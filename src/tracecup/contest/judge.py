@@ -105,16 +105,20 @@ class Judge:
     def check_submission(self, path: Path, original: Traces) -> Verdict:
         """Read a team's obfuscated traces and judge them; never raises for what is in the file."""
         try:
-            obfuscated = read_obfuscated(
-                path,
-                users=self.rules.users,
-                clock=self.clock.original,
-                n_regions=self.city.n_regions,
-                limits=self.rules.limits.reading,
-            )
+            obfuscated = self.read_submission(path)
         except (InvalidFile, InvalidTraces) as error:
             return Verdict(False, f"not in the format of obfuscated traces: {error}")
         return self.verdict(original, obfuscated)
+
+    def read_submission(self, path: Path) -> SetTraces:
+        """A team's obfuscated traces; `InvalidFile` if they are none for this contest."""
+        return read_obfuscated(
+            path,
+            users=self.rules.users,
+            clock=self.clock.original,
+            n_regions=self.city.n_regions,
+            limits=self.rules.limits.reading,
+        )
 
     def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
         """Judge obfuscated traces by their utility."""
