@@ -1,0 +1,99 @@
+// Small helps of the site; every page works without them.
+"use strict";
+(() => {
+  const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+  const say = (key, value) => (words[key] ?? "{}").replace("{}", value);
+
+  // The viewer's zone, so that the server can write times in it.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && !document.cookie.split("; ").includes(`zone=${zone}`)) {
+    document.cookie = `zone=${zone}; path=/; max-age=31536000; samesite=lax`;
+  }
+
+  // Times left, counted from the server's clock, not the viewer's.
+  const MINUTE = 60;
+  const HOUR = 3600;
+  const DAY = 86400;
+  const duration = (seconds) => {
+    const whole = Math.abs(Math.round(seconds));
+    let parts = [["minute", Math.floor(whole / MINUTE)], ["second", whole % MINUTE]];
+    if (whole >= DAY) parts = [["day", Math.floor(whole / DAY)], ["hour", Math.floor((whole % DAY) / HOUR)]];
+    else if (whole >= HOUR) parts = [["hour", Math.floor(whole / HOUR)], ["minute", Math.floor((whole % HOUR) / MINUTE)]];
+    else if (whole >= 10 * MINUTE) parts = [["minute", Math.floor(whole / MINUTE)]];
+    return parts.filter(([, n]) => n).map(([unit, n]) => say(unit, n)).join(" ") || say("second", 0);
+  };
+  const tick = () => {
+    for (const node of document.querySelectorAll("[data-left]")) {
+      node.since ??= performance.now();
+      const left = Number(node.dataset.left) - (performance.now() - node.since) / 1000;
+      const text = Math.abs(left) < 1 ? words.now : say(left > 0 ? "in" : "ago", duration(left));
+      if (node.textContent !== text) node.textContent = text;
+    }
+  };
+  setInterval(tick, 1000);
+
+  // Copy buttons beside commands.
+  const prepare = (root) => {
+    for (const button of root.querySelectorAll("[data-copy][hidden]")) {
+      if (!navigator.clipboard) break;
+      button.hidden = false;
+      const label = button.textContent;
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(button.parentElement.querySelector("code").textContent);
+        button.textContent = words.copied;
+        setTimeout(() => (button.textContent = label), 2000);
+      });
+    }
+    for (const box of root.querySelectorAll(".drop")) dropping(box);
+    for (const node of root.querySelectorAll("[data-confirm]")) {
+      node.addEventListener("click", (event) => {
+        if (!window.confirm(node.dataset.confirm)) event.preventDefault();
+      });
+    }
+    for (const node of root.querySelectorAll("[data-submit-on-change]")) {
+      node.addEventListener("change", () => node.form.requestSubmit());
+    }
+    for (const play of root.querySelectorAll("[data-play]")) playing(play);
+  };
+
+  // A file dropped on the box goes into its file field; its name is said.
+  const dropping = (box) => {
+    const field = box.querySelector("input[type=file]");
+    if (!field || box.dataset.ready) return;
+    box.dataset.ready = "yes";
+    const chosen = box.querySelector(".chosen");
+    const tell = () => {
+      if (chosen) chosen.textContent = field.files.length ? say("chosen", field.files[0].name) : "";
+    };
+    field.addEventListener("change", tell);
+    for (const name of ["dragenter", "dragover"]) {
+      box.addEventListener(name, (event) => {
+        event.preventDefault();
+        box.classList.add("over");
+      });
+    }
+    for (const name of ["dragleave", "drop"]) box.addEventListener(name, () => box.classList.remove("over"));
+    box.addEventListener("drop", (event) => {
+      event.preventDefault();
+      if (!event.dataTransfer.files.length) return;
+      field.files = event.dataTransfer.files;
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+  };
+
+  // The little pictures with sliders on the pages of rules and lessons.
+  const playing = (figure) => {
+    if (figure.dataset.ready) return;
+    figure.dataset.ready = "yes";
+    const made = window.tracecupPlays?.[figure.dataset.play];
+    if (made) made(figure);
+  };
+
+  document.addEventListener("htmx:load", (event) => {
+    prepare(event.target);
+    tick();
+  });
+  prepare(document);
+  tick();
+  document.documentElement.classList.add("js");
+})();

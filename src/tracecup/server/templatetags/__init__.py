@@ -1,0 +1,4 @@
+"""Components of the site's templates.
+
+Loaded with `{% load tracecup %}`.
+"""

@@ -1,0 +1,314 @@
+"""Template tags of the site: times, states, gauges, forms, charts.
+
+Pages hand in `contest`, `now` and `role`; the tags read them from the context.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django import template
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.utils.html import format_html, json_script
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from tracecup.report.chart import FOLLOW_THE_PAGE
+from tracecup.server import clock
+from tracecup.server.pages import words
+from tracecup.server.pages.charts import Chart, script_url
+
+register = template.Library()
+COMPONENTS = "server/components"
+
+
+@register.inclusion_tag(f"{COMPONENTS}/when.html", takes_context=True)
+def when(context: template.Context, at: datetime | str | None, relative: bool = True) -> Any:
+    """An instant: in the contest's zone, in the viewer's where it differs, and from now."""
+    if isinstance(at, str):
+        at = parse_datetime(at)
+    if at is None:
+        return {"at": None}
+    contest, now = context.get("contest"), context.get("now") or clock.now()
+    here = timezone.get_current_timezone()
+    zone = getattr(getattr(contest, "rules", None), "tzinfo", None) or here
+    there, mine = at.astimezone(zone), at.astimezone(here)
+    differs = there.utcoffset() != mine.utcoffset()
+    left = (at - now).total_seconds()
+    return {
+        "at": at,
+        "shown": f"{there:%Y-%m-%d %H:%M} {there.tzname()}",
+        "mine": f"{mine:%Y-%m-%d %H:%M} {mine.tzname()}" if differs else "",
+        "left": str(round(left)),
+        "relative": words.relative(left) if relative else "",
+    }
+
+
+@register.simple_tag
+def left(until: datetime | None, now: datetime | None = None) -> SafeString | str:
+    """The time left until an instant, kept up to date in the browser."""
+    if until is None:
+        return ""
+    seconds = (until - (now or clock.now())).total_seconds()
+    return format_html(
+        '<span class="left" data-left="{}">{}</span>', str(round(seconds)), words.relative(seconds)
+    )
+
+
+@register.simple_tag
+def words_block() -> SafeString:
+    """The words that site.js needs, in the page's language."""
+    return json_script(words.for_script(), "words")
+
+
+@register.inclusion_tag(f"{COMPONENTS}/badge.html")
+def badge(state: str) -> Any:
+    """A state as a sign and a word; colour only repeats it."""
+    sign, tone = words.SIGNS.get(state, ("•", ""))
+    return {"sign": sign, "tone": tone, "words": words.state(state)}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/problems.html")
+def problems(rows: Sequence[Any]) -> Any:
+    """The first ten bad places of a file or form."""
+    return {"rows": [one if isinstance(one, Mapping) else _dump(one) for one in rows[:10]]}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/gauge.html")
+def gauge(
+    value: float | None,
+    floor: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    label: str = "",
+) -> Any:
+    """A number from 0 to 1 as a bar, against a floor, with its interval."""
+    shown = 0.0 if value is None else min(max(value, 0.0), 1.0)
+    text = _("not known") if value is None else f"{value:.4f}"
+    sentence = f"{label}: {text}" if label else text
+    below = value is not None and floor is not None and value < floor
+    if floor is not None:
+        side = _("below the floor of {floor}") if below else _("not below the floor of {floor}")
+        sentence += f", {side.format(floor=f'{floor:g}')}"
+    return {
+        "below": below,
+        "words": sentence,
+        "width": round(380 * shown, 1),
+        "value_x": _x(shown),
+        "value_anchor": _anchor(shown),
+        "value_text": text,
+        "floor_x": None if floor is None else _x(floor),
+        "floor_anchor": _anchor(floor or 0.0),
+        "floor_text": None if floor is None else f"{floor:g}",
+        "spread": low is not None and high is not None,
+        "low_x": _x(low or 0.0),
+        "high_x": _x(high or 0.0),
+    }
+
+
+@register.inclusion_tag(f"{COMPONENTS}/pager.html", takes_context=True)
+def pager(context: template.Context, page: Any) -> Any:
+    """Links to the pages before and after; the other parameters of the address stay."""
+    query = context["request"].GET.copy()
+
+    def address(number: int) -> str:
+        query["page"] = str(number)
+        return f"?{query.urlencode()}"
+
+    return {
+        "page": page,
+        "before": address(page.number - 1),
+        "after": address(page.number + 1),
+    }
+
+
+@register.inclusion_tag(f"{COMPONENTS}/field.html")
+def field(field: Any) -> Any:
+    """A form's field: label, input, help and errors, tied together for screen readers."""
+    attributes = {}
+    described = [f"{field.auto_id}_helptext"] if field.help_text else []
+    if field.errors:
+        attributes["aria-invalid"] = "true"
+        described.append(f"{field.auto_id}_error")
+    if described:
+        attributes["aria-describedby"] = " ".join(described)
+    return {
+        "field": field,
+        "checkbox": getattr(field.field.widget, "input_type", "") == "checkbox",
+        "input": field.as_widget(attrs=attributes),
+    }
+
+
+@register.inclusion_tag(f"{COMPONENTS}/form.html")
+def fields(form: Any) -> Any:
+    """All fields of a form, with the errors of the whole form on top."""
+    return {"form": form}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/command.html")
+def command(text: str) -> Any:
+    """A command to copy."""
+    return {"text": text}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/deadline.html", takes_context=True)
+def deadline(context: template.Context, window: Any) -> Any:
+    """The exact rule of a deadline, for the place next to the button."""
+    return {"window": window, "contest": context.get("contest"), "now": context.get("now")}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/crumbs.html")
+def crumbs(*parts: str) -> Any:
+    """The way here: name, address, name, address, ..., and the name of this page."""
+    pairs = [
+        (parts[k], parts[k + 1] if k + 1 < len(parts) else "") for k in range(0, len(parts), 2)
+    ]
+    return {"crumbs": pairs}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/nav.html", takes_context=True)
+def contest_nav(context: template.Context) -> Any:
+    """The pages of a contest that the viewer has."""
+    role, request = context["role"], context["request"]
+    here = getattr(getattr(request, "resolver_match", None), "url_name", "")
+    rows = [[("contest", _("The contest")), ("results", _("Results"))]]
+    if role.team is not None:
+        rows[0] += [
+            ("team", _("Our team")),
+            ("team-data", _("Data")),
+            ("team-release", _("Release")),
+            ("team-attack", _("Attack")),
+            ("team-defence", _("Defence")),
+            ("team-members", _("Members")),
+        ]
+    if role.organiser:
+        rows.append(
+            [
+                ("run", _("Run")),
+                ("run-teams", _("Teams")),
+                ("run-submissions", _("Submissions")),
+                ("run-judge", _("Judge")),
+                ("run-scores", _("Scores")),
+                ("run-settings", _("Settings")),
+                ("run-audit", _("Log")),
+                ("run-backup", _("Backup")),
+            ]
+        )
+    slug = role.contest.slug
+    linked = [
+        [
+            {"name": name, "url": url, "here": key == here}
+            for key, name in row
+            if (url := _address(key, slug))
+        ]
+        for row in rows
+    ]
+    return {"contest": role.contest, "rows": [row for row in linked if row]}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/chart.html")
+def chart(chart: Chart) -> Any:
+    """A chart: place, text for those who do not see it, data, and the table behind it."""
+    data = {
+        "views": {
+            view.key: {"spec": {**view.spec, **FOLLOW_THE_PAGE}, "aspect": view.aspect}
+            for view in chart.views
+        },
+        "control": asdict(chart.control) if chart.control else None,
+    }
+    return {
+        "chart": chart,
+        "data": script_json(data),
+        "last": len(chart.control.labels) - 1 if chart.control else 0,
+    }
+
+
+@register.simple_tag
+def chart_script() -> SafeString:
+    """The program that draws charts; for the `scripts` block of pages that have some."""
+    return format_html('<script type="module" src="{}"></script>', script_url())
+
+
+@register.simple_tag
+def number_class(columns: Sequence[Any], place: int) -> SafeString:
+    """The class of a cell in a column of numbers."""
+    return mark_safe(' class="number"' if columns[place].number else "")
+
+
+@register.filter
+def size(count: int | None) -> str:
+    """Bytes for people: 1.4 MiB."""
+    return words.size(count)
+
+
+@register.filter
+def score(value: float | None, places: int = 3) -> str:
+    """A score with as many decimals everywhere; a dash where there is none."""
+    return "–" if value is None else f"{value:.{places}f}"
+
+
+@register.filter
+def percent(value: float | None) -> str:
+    """A share of 1 in percent."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def own_address(address: str, request: HttpRequest) -> str:
+    """An address of this site as its path, anything else as the first page."""
+    parts = urlsplit(address)
+    if parts.netloc and parts.netloc != request.get_host():
+        return reverse("home")
+    path = parts.path if parts.path.startswith("/") else "/"
+    return "/" + path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
+
+
+@register.simple_tag
+def refusal_title(code: str) -> str:
+    """The heading of a refusal."""
+    return words.refusal(code)[0]
+
+
+@register.simple_tag
+def refusal_advice(code: str) -> str:
+    """What to do after a refusal."""
+    return words.refusal(code)[1]
+
+
+@register.inclusion_tag(f"{COMPONENTS}/fact.html", takes_context=True)
+def refusal_time(context: template.Context, name: str, at: Any) -> Any:
+    """An instant of a refusal: when it opens, closed, arrived."""
+    return {"name": words.instant(name), "at": at, "contest": context.get("contest")}
+
+
+def script_json(data: Any) -> SafeString:
+    """JSON for a data block: cannot end the element it stands in."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return mark_safe(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _dump(one: Any) -> Any:
+    return {name: getattr(one, name, None) for name in ("line", "field", "found", "expected")}
+
+
+def _x(value: float) -> float:
+    return round(10 + 380 * min(max(value, 0.0), 1.0), 1)
+
+
+def _anchor(value: float) -> str:
+    return "start" if value < 0.12 else "end" if value > 0.88 else "middle"
+
+
+def _address(key: str, slug: str) -> str:
+    try:
+        return str(reverse(key, args=[slug]))
+    except NoReverseMatch:
+        return ""
