@@ -1,0 +1,214 @@
+"""Child processes with limits: what reads files of teams runs here, and can be killed.
+
+Children come from a fork server that has the numeric modules loaded, so that one starts in a few
+milliseconds; they know no database.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import multiprocessing
+import os
+import re
+import signal
+import time
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Literal
+
+from tracecup.errors import TraceCupError
+from tracecup.safeio import MIB
+
+PRELOAD = [
+    "tracecup.cli.main",
+    "tracecup.contest.attackphase",
+    "tracecup.contest.results",
+    "tracecup.contest.worlds",
+]
+ROOM = "tracecup.server.compute"
+SECRETS = ("DATABASE_URL",)
+NICE = 10  # pages go before jobs
+POLL_SECONDS = 0.5
+LONGEST_REASON = 500
+
+Why = Literal["error", "memory", "time", "killed", "stopped"]
+_FUNCTION = re.compile(r"[a-z][a-z_]*\.[a-z][a-z_]*")
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload(PRELOAD)
+
+
+class SandboxFailed(Exception):
+    """A child that did not come to an end; `why` tells our errors from the limits' work."""
+
+    def __init__(self, reason: str, why: Why = "error") -> None:
+        super().__init__(reason[:LONGEST_REASON])
+        self.reason, self.why = reason[:LONGEST_REASON], why
+
+
+def run(
+    function: str,
+    payload: dict[str, Any],
+    *,
+    memory_mib: int | None = None,
+    seconds: float | None = None,
+    threads: int | None = None,
+    stop: Event | None = None,
+) -> dict[str, Any]:
+    """Call `tracecup.server.compute.<function>` with a payload of JSON in a child; its answer.
+
+    `function` is `module.name`. The child may take `memory_mib` beside what the fork server
+    holds, `seconds` of the clock and `threads`; the server's settings say how much where they
+    are None. It is killed when `stop` is set and when this process dies. `SandboxFailed` in
+    every case but an answer.
+    """
+    if not _FUNCTION.fullmatch(function):
+        raise ValueError(f"not the name of a computation: {function!r}")
+    if _inline():
+        return _in_this_process(function, payload)
+    memory, longest = _limits(memory_mib, seconds)
+    here, there = _context.Pipe(duplex=False)
+    child = _context.Process(
+        target=_child,
+        args=(there, f"{ROOM}.{function}", json.dumps(payload), memory * MIB, longest, threads),
+        daemon=True,
+        name=function,
+    )
+    with here:
+        child.start()
+        there.close()
+        try:
+            return _answer(here, child, longest, stop)
+        finally:
+            child.kill()
+            child.join()
+
+
+def _answer(here: Connection, child: Any, longest: float, stop: Event | None) -> dict[str, Any]:
+    """What the child sends, or why it sends nothing."""
+    deadline = time.monotonic() + longest
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise SandboxFailed(f"took longer than {longest:g} s", "time")
+        if stop is not None and stop.is_set():
+            raise SandboxFailed("was stopped", "stopped")
+        # Without `stop` there is nothing to look at before the end.
+        if wait([here], timeout=min(left, POLL_SECONDS) if stop is not None else left):
+            break
+    try:
+        held = json.loads(here.recv_bytes())
+    except (EOFError, OSError, ValueError):
+        child.join()
+        raise SandboxFailed(f"ended without an answer (code {child.exitcode})", "killed") from None
+    if "answer" in held:
+        answer: dict[str, Any] = held["answer"]
+        return answer
+    raise SandboxFailed(held["reason"], held["why"])
+
+
+def _child(
+    connection: Connection,
+    function: str,
+    payload: str,
+    memory: int,
+    seconds: float,
+    threads: int | None,
+) -> None:
+    """What runs in the child."""
+    _die_with_parent()
+    for name in SECRETS:
+        os.environ.pop(name, None)
+    if threads is not None:
+        os.environ["TRACECUP_THREADS"] = str(threads)
+    with suppress(OSError):
+        os.nice(NICE)
+    _limit(memory, seconds)
+    said: dict[str, Any]
+    try:
+        said = {"answer": _call(function, json.loads(payload))}
+        text = json.dumps(said)
+    except MemoryError:
+        text = json.dumps({"reason": f"needs more than {memory // MIB} MiB", "why": "memory"})
+    except BaseException as error:
+        text = json.dumps({"reason": _reason(error), "why": "error"})
+    connection.send_bytes(text.encode())
+    connection.close()
+
+
+def _in_this_process(function: str, payload: dict[str, Any]) -> dict[str, Any]:
+    """For tests: the same answer, the same kind of failure."""
+    try:
+        answer: dict[str, Any] = json.loads(
+            json.dumps(_call(f"{ROOM}.{function}", json.loads(json.dumps(payload))))
+        )
+    except Exception as error:
+        raise SandboxFailed(_reason(error)) from error
+    return answer
+
+
+def _call(function: str, payload: dict[str, Any]) -> Any:
+    module, _, name = function.rpartition(".")
+    return getattr(importlib.import_module(module), name)(payload)
+
+
+def _reason(error: BaseException) -> str:
+    """Why a computation failed; only our own errors are quoted."""
+    kind = type(error).__name__
+    return f"{kind}: {error}" if isinstance(error, TraceCupError) else kind
+
+
+def _inline() -> bool:
+    from django.conf import settings
+
+    return settings.configured and bool(getattr(settings, "TRACECUP_INLINE", False))
+
+
+def _limits(memory_mib: int | None, seconds: float | None) -> tuple[int, float]:
+    if memory_mib is None or seconds is None:
+        from django.conf import settings
+
+        memory_mib = memory_mib or settings.CONFIG.job_memory_mib
+        seconds = seconds or settings.CONFIG.job_seconds
+    return memory_mib, seconds
+
+
+def _limit(memory: int, seconds: float) -> None:
+    """Limits of the operating system on this process, where there are such."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    most = _address_space() + memory
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # The clock's limit is the worker's; this one is for a child whose worker is gone.
+    most = int(seconds * (os.cpu_count() or 1)) + 60
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+
+
+def _address_space() -> int:
+    """Bytes of address space that this process has already."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 1 << 30
+
+
+def _die_with_parent() -> None:
+    """Kill this process as soon as the worker is gone: the fork server lives while children do."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    Thread(target=watch, daemon=True).start()
