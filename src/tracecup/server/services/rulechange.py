@@ -219,25 +219,24 @@ class _Changes:
                 yield Effect(f"rounds.{name}", "", name, _("A new round."), "note")
 
     def effect(self, key: str, before: str, after: str) -> Effect:
-        def made(sentence: str, weight: Weight = "note") -> Effect:
-            return Effect(key, before, after, sentence, weight)
-
+        weight: Weight = "care"
         if _is_data(key):
-            if self.announced:
-                return made(_("Teams have their data already; it is too late for this."), "refused")
-            return made(_("The data of all teams are made anew."), "care")
-        if key.startswith(VERDICT_KEYS):
-            if self.judging:
-                return made(
-                    _("The judge has decided about releases already; it is too late for this."),
-                    "refused",
-                )
-            return made(self.verdicts(key), "care")
-        if key.startswith(SCORE_KEYS):
-            if self.published:
-                return made(_("Attacks are being scored already; it is too late."), "refused")
-            return made(_("Privacy scores are computed with this."), "note")
-        return self.soft_effect(key, before, after)
+            late = self.announced
+            too_late = _("Teams have their data already; it is too late for this.")
+            said = _("The data of all teams are made anew.")
+        elif key.startswith(VERDICT_KEYS):
+            late = self.judging
+            too_late = _("The judge has decided about releases already; it is too late for this.")
+            said = self.verdicts(key)
+        elif key.startswith(SCORE_KEYS):
+            late, weight = self.published, "note"
+            too_late = _("Attacks are being scored already; it is too late for this.")
+            said = _("Privacy scores are computed with this.")
+        else:
+            return self.soft_effect(key, before, after)
+        if late:
+            return Effect(key, before, after, too_late, "refused")
+        return Effect(key, before, after, said, weight)
 
     def soft_effect(self, key: str, before: str, after: str) -> Effect:
         """Keys that may change at any time, each with what it does."""
