@@ -206,6 +206,8 @@ def usefulness(result: StudyResult) -> list[Picture]:
 @draws("fig18")
 def against_alpha(result: StudyResult) -> list[Picture]:
     """Four metrics over alpha; shaded: smallest to largest of our seeds."""
+    from matplotlib.patches import Patch
+
     means, paper = result.tables["means"], result.tables.get("published")
     figure = sheet(result.source, 6.0, title="Privacy and utility of the synthesizers")
     panels = figure.subplots(2, 2).ravel()
@@ -214,14 +216,14 @@ def against_alpha(result: StudyResult) -> list[Picture]:
             colour, marker = LOOKS[name]
             some = means.where(synthesizer=name)
             x = some.column("alpha")
-            axes.plot(x, some.column(metric), color=colour, marker=marker, markersize=4,
-                      label=f"{name}, ours")  # fmt: skip
             axes.fill_between(x, some.column(f"{metric} low"), some.column(f"{metric} high"),
                               color=colour, alpha=0.15, linewidth=0)  # fmt: skip
+            axes.plot(x, some.column(metric), color=colour, marker=marker, markersize=3.5,
+                      label=f"{name}, ours", zorder=3)  # fmt: skip
             if paper is not None:
                 held = paper.where(synthesizer=name)
                 axes.plot(held.column("alpha"), held.column(metric), color=colour, marker=marker,
-                          markerfacecolor="white", markersize=5.5, linestyle="",
+                          markerfacecolor="none", markersize=7, linestyle="", zorder=2.5,
                           label=f"{name}, published")  # fmt: skip
         for name, line in LINES.items():
             value = means.row(synthesizer=name, alpha=None)[metric]
@@ -235,6 +237,9 @@ def against_alpha(result: StudyResult) -> list[Picture]:
         elif metric != "TP-TV-Top50":
             axes.set_ylim(bottom=-0.03 * axes.get_ylim()[1])
     handles, labels = panels[0].get_legend_handles_labels()
+    runs = means.column("runs")[0]
+    handles.append(Patch(facecolor=GREY, alpha=0.3))
+    labels.append(f"spread of our {runs} trainings")
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     alt = (
         "Re-identification rate, membership advantage, TP-TV-Top50 and TM-EMD over alpha: with "

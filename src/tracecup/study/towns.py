@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tracecup import datasets
 from tracecup.datasets import CITIES, FOURSQUARE, Dataset, Metropolis, Split, read_foursquare
+from tracecup.errors import InvalidTraces
 from tracecup.rng import generator
 from tracecup.study.context import Context
 from tracecup.study.results import BUILT_IN, PEOPLE_FLOW_ATTRIBUTION, Source
@@ -126,7 +127,10 @@ def towns(context: Context) -> Iterator[Town]:
     files = foursquare_files(context)
     if files is not None:
         for name in QUICK_CITIES if context.quick else CITIES:
-            data = read_foursquare(*files, box=CITIES[name])
+            try:
+                data = read_foursquare(*files, box=CITIES[name])
+            except InvalidTraces:  # a part of the file, without this city
+                continue
             cells = np.asarray(data.city.places.regions, dtype=np.int64)
             points = np.column_stack([cells % SIDE, cells // SIDE])
             yield _cut(name, CHECK_INS, data.split(), coordinates=points)
