@@ -1,6 +1,6 @@
 """Pictures of synthesizers: visit fractions, diversity, usefulness, privacy against alpha.
 
-Filled markers are ours, hollow ones published; each synthesizer keeps its colour and marker.
+Each synthesizer keeps its colour and marker; what is published stands beside ours.
 """
 
 from __future__ import annotations
