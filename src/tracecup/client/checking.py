@@ -1,0 +1,174 @@
+"""The server's number on the laptop: checks a file by the contest's own rules before it is sent.
+
+Uses the same judge as the server, on the rules, city and originals that were downloaded.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tracecup.city import read_city
+from tracecup.client.naming import Meant, meant_by
+from tracecup.contest.filenames import team_file
+from tracecup.contest.judge import Judge
+from tracecup.contest.rulefile import RULES_FILE, read_rules
+from tracecup.contest.rules import AttackKind
+from tracecup.errors import (
+    InvalidFile,
+    InvalidParameter,
+    InvalidTraces,
+    Problem,
+    UnreadableFile,
+)
+from tracecup.safeio import MIB
+from tracecup.traces import Traces
+from tracecup.traces.files import read_traces
+
+REGIONS = "info_region"
+SUFFIXES = (".csv", ".csv.zst", ".csv.gz", ".parquet")
+MAX_MEMBERS = 5000
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a check says about one file: whether the server will take it, and its utility.
+
+    `ok`: in the format of the contest. `valid`: also above the floor (releases only).
+    """
+
+    name: str
+    kind: str
+    challenge: str
+    target: int | None
+    ok: bool
+    reason: str
+    valid: bool | None = None
+    utility: float | None = None
+    low: float | None = None
+    high: float | None = None
+    problems: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def fine(self) -> bool:
+        """Whether it would count as it is."""
+        return self.ok and self.valid is not False
+
+
+class LocalJudge:
+    """The judge of one round, from the folder that `tracecup client download` filled."""
+
+    def __init__(self, folder: Path, round_name: str, team: int | None = None) -> None:
+        self._folder, self._team = folder, team
+        rules = read_rules(_there(folder, RULES_FILE, ("",)))
+        city = read_city(_there(folder, REGIONS))
+        self.judge = Judge(rules, city, rules.clock_of(round_name))
+
+    def check(self, path: Path, meant: Meant) -> list[Found]:
+        """Check a release, an answer, or every member of an archive."""
+        if not path.is_file():
+            raise UnreadableFile(path, "no such file")
+        if meant.kind != "archive":
+            return [self._one(path, meant)]
+        with self._unpacked(path) as members:
+            return [self._one(member, meant_by(member.name)) for member in members]
+
+    def _one(self, path: Path, meant: Meant) -> Found:
+        said = (path.name, meant.kind, meant.challenge, meant.target)
+        limit = self.judge.rules.limits.file_mib
+        if path.stat().st_size > limit * MIB:
+            return Found(*said, False, f"larger than {limit} MiB")
+        try:
+            if meant.kind == "release":
+                obfuscated = self.judge.read_submission(path)
+            elif meant.kind == "reid":
+                self.judge.read_table(path)
+            else:
+                self.judge.read_inferred(path)
+        except (InvalidFile, InvalidTraces) as error:
+            listed = error.problems if isinstance(error, InvalidFile) else ()
+            problems = [vars(problem) for problem in listed]
+            return Found(*said, False, "not in the format of the contest", problems=problems)
+        if meant.kind != "release":
+            return Found(*said, True, "in the format of the contest")
+        verdict = self.judge.verdict(self._original(meant), obfuscated)
+        assert verdict.utility is not None
+        interval = verdict.utility.interval
+        return Found(
+            *said,
+            True,
+            verdict.reason,
+            verdict.valid,
+            verdict.utility.value,
+            interval.low,
+            interval.high,
+        )
+
+    def _original(self, meant: Meant) -> Traces:
+        """The team's own original traces of a data set, as downloaded."""
+        team = self._team if self._team is not None else meant.team
+        if team is None:
+            raise InvalidParameter("which team's release is it? name the file as the contest does")
+        return read_traces(
+            _there(self._folder, _stem(team, meant.challenge)),
+            n_regions=self.judge.city.n_regions,
+            clock=self.judge.clock.original,
+            users=self.judge.rules.users,
+        )
+
+    @contextmanager
+    def _unpacked(self, path: Path) -> Iterator[list[Path]]:
+        """The members of an archive, in a folder that goes away; sizes are bounded."""
+        limit = self.judge.rules.limits.file_mib * MIB
+        with tempfile.TemporaryDirectory(prefix="tracecup-") as folder:
+            yield _unpack(path, Path(folder), limit)
+
+
+def _unpack(path: Path, folder: Path, limit: int) -> list[Path]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [_member(archive, one, folder, limit) for one in _members(archive)]
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
+        problem = Problem(0, "", f"a broken archive ({error})", "a zip file")
+        raise InvalidFile(path, [problem]) from error
+
+
+def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    found = [one for one in archive.infolist() if not one.is_dir()]
+    if len(found) > MAX_MEMBERS:
+        told = Problem(0, "", f"{len(found)} files", f"at most {MAX_MEMBERS}")
+        raise InvalidFile(str(archive.filename), [told])
+    return found
+
+
+def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, folder: Path, limit: int) -> Path:
+    """One member under its own last name; what it says of folders is ignored."""
+    name = PurePosixPath(one.filename.replace("\\", "/")).name
+    meant_by(name)  # names that say nothing end here
+    target = folder / name
+    if one.file_size > limit:
+        told = Problem(0, name, f"{one.file_size} bytes", f"at most {limit} bytes")
+        raise InvalidFile(str(archive.filename), [told])
+    if target.exists():
+        told = Problem(0, name, "twice", "one file for each target and kind")
+        raise InvalidFile(str(archive.filename), [told])
+    with archive.open(one) as source, target.open("xb") as out:
+        shutil.copyfileobj(source, out)
+    return target
+
+
+def _stem(team: int, challenge: AttackKind) -> str:
+    return team_file("orgtraces", f"{team:03d}", challenge, "")
+
+
+def _there(folder: Path, stem: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
+    for suffix in suffixes:
+        if (folder / f"{stem}{suffix}").is_file():
+            return folder / f"{stem}{suffix}"
+    raise UnreadableFile(folder, f"has no {stem}; run tracecup client download first")

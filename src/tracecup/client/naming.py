@@ -1,0 +1,79 @@
+"""What a file is meant to be: from its contest file name, or from what the participant says.
+
+`anotraces_team001_data02_TRP.csv` is a release, `etable_team001-003_data02_TRP.csv` an answer
+against team 3; an archive of such files speaks for many targets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Literal
+
+from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.rules import AttackKind
+from tracecup.errors import InvalidParameter
+
+Kind = Literal["release", "reid", "trace", "archive"]
+KINDS: tuple[Kind, ...] = ("release", "reid", "trace", "archive")
+_KIND_OF: dict[str, Kind] = {"anotraces": "release", "etable": "reid", "etraces": "trace"}
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a file is: a release of a data set, an answer against a target, or an archive.
+
+    `team` is the number that the name gives for the sender, where it gives one.
+    """
+
+    kind: Kind
+    challenge: AttackKind = "trace"
+    target: int | None = None
+    team: int | None = None
+
+
+def meant_by(name: str) -> Meant:
+    """What a file name says.
+
+    >>> meant_by("etraces_team001-003_data02_TRP.csv.gz")
+    Meant(kind='trace', challenge='trace', target=3, team=1)
+    >>> meant_by("answers.zip").kind
+    'archive'
+    """
+    name = PurePath(name).name
+    if name.lower().endswith(".zip"):
+        return Meant("archive")
+    said = parse_file_name(name)
+    kind = _KIND_OF.get(said.kind) if said else None
+    if said is None or kind is None:
+        raise InvalidParameter(
+            f"{name}: the name does not say what it is; call it like "
+            "anotraces_team001_data02_TRP.csv, etable_team001-003_data02_TRP.csv or "
+            "etraces_team001-003_data02_TRP.csv, or say --kind, --challenge and --target"
+        )
+    if said.attacker is None:
+        return Meant(kind, said.challenge, None, int(said.team))
+    return Meant(kind, said.challenge, int(said.team), int(said.attacker))
+
+
+def meant(name: str, kind: Kind | None, challenge: AttackKind | None, target: int | None) -> Meant:
+    """What a file is, where the participant's own words go before its name."""
+    if kind is None:
+        said = meant_by(name)
+    else:
+        try:
+            said = replace(meant_by(name), kind=kind)
+        except InvalidParameter:
+            said = Meant(kind)
+    if said.kind in ("release", "archive"):
+        if target is not None:
+            raise InvalidParameter("--target goes with answers (reid, trace) only")
+        return replace(said, challenge=challenge or said.challenge, target=None)
+    said = replace(
+        said,
+        challenge=challenge or said.challenge,
+        target=said.target if target is None else target,
+    )
+    if said.target is None:
+        raise InvalidParameter("an answer needs its target: say --target NUMBER (0: the benchmark)")
+    return said
