@@ -68,7 +68,8 @@ class Round(models.Model):
     The instants are those of the rules. `judged_at` is set, with all releases shuffled and
     committed, when anonymization is over for good; `published_at` when attackers got the
     releases; `closed_at` when attacks are over for good; `released_at` when results are public.
-    `frozen` hides boards of the attack phase from everybody but organisers.
+    `frozen` hides boards of the attack phase from everybody but organisers. `auto_publish` and
+    `auto_results` say whether releases and results go out by themselves.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="rounds")
@@ -82,6 +83,7 @@ class Round(models.Model):
     released_at = models.DateTimeField(null=True, blank=True)
     frozen = models.BooleanField(default=False)
     auto_publish = models.BooleanField(default=True)
+    auto_results = models.BooleanField(default=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["contest", "name"], name="round_name")]

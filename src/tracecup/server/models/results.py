@@ -41,7 +41,8 @@ class Release(models.Model):
 class ResultSet(models.Model):
     """All results of a round, computed at one time by one scorer.
 
-    `tables` holds the tables of `contest.results` as lists of columns, `summary` its summary.
+    `tables` holds the tables of `contest.results` as lists of columns, `summary` its summary,
+    `files` the result files as {name: [SHA-256, size]} (`users.csv` is only there).
     `state`: draft (only organisers), published, superseded.
     """
 
@@ -54,6 +55,7 @@ class ResultSet(models.Model):
     seconds = models.FloatField()
     tables = models.JSONField(default=dict)
     summary = models.JSONField(default=dict)
+    files = models.JSONField(default=dict)
     created_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True)
 

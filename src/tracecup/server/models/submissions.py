@@ -64,6 +64,7 @@ class Submission(models.Model):
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
     scorer = models.CharField(max_length=40, default="", blank=True)
+    inputs_sha256 = models.CharField(max_length=64, default="", blank=True)
     seconds = models.FloatField(null=True)
     scored_at = models.DateTimeField(null=True)
     withdrawn_at = models.DateTimeField(null=True)
