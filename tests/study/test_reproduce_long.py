@@ -7,8 +7,8 @@ import pytest
 from tracecup.city import Clock
 from tracecup.contest import worlds
 from tracecup.datasets import Metropolis
+from tracecup.study import beyond3speed, fig9, table2
 from tracecup.study import context as context_module
-from tracecup.study import fig9, table2
 from tracecup.study.context import Context
 from tracecup.study.fig19 import homes, seen_at_home
 from tracecup.study.reproduce import run_study, studies
@@ -25,6 +25,8 @@ def context():
         patch.setattr(context_module, "QUICK_USERS", 100)
         patch.setattr(table2, "QUICK_SIZES", (40, 80))
         patch.setattr(fig9, "QUICK_USERS", 30)
+        patch.setattr(beyond3speed, "MANY_SECONDS", 0.0)
+        patch.setattr(beyond3speed, "FEW_SECONDS", 0.001)
         patch.setattr(fig9, "QUICK_TEAMS", 4)
         patch.setattr(Context, "has", lambda self, need: need == "built-in")
         yield Context(quick=True)
@@ -84,3 +86,46 @@ class TestSeenAtHome:
         clock = Clock.regular(2, slots=3)
         traces = Traces.of([[5, 5, 1, 5, 2, 5], [4, 4, 4, 3, 3, 3]], clock)
         assert seen_at_home(traces).tolist() == [1.0, 0.5, 0.5]
+
+
+@pytest.fixture(scope="module")
+def remarks(context):
+    return run_study(studies()["beyond3"], context).result
+
+
+class TestRemarks:
+    def test_cheating_costs_no_aggregate_utility_and_gains_no_trace_privacy(self, remarks):
+        table = remarks.tables["cheating"]
+        none, cheat = table.row(release="Cheat(0)"), table.row(release="Cheat(1)")
+        assert cheat["aggregate utility"] == none["aggregate utility"] == 1.0
+        assert cheat["s_U"] < 0.5
+        assert cheat["s_R,min"] > 0.9
+        assert abs(cheat["s_T,min"] - none["s_T,min"]) < 0.02
+        assert table.row(release="RR(5)")["aggregate utility"] < 1
+
+    def test_maximum_knowledge_is_never_weaker_and_cheating_resists_it(self, remarks):
+        table = remarks.tables["knowledge"]
+        for row in table.where(mechanism="PL").records():
+            assert row["s_R, maximum knowledge"] <= row["s_R, partial knowledge"] + 0.05
+        assert table.row(release="MRLH(0,0,0.9)")["s_R, maximum knowledge"] < 0.05
+        assert table.row(release="Cheat(1)")["s_R, maximum knowledge"] > 0.9
+
+    def test_a_larger_radius_is_more_accurate_and_costs_more(self, remarks):
+        table = remarks.tables["poi_long"]
+        for name in ("None", "PL(4,1)", "MRLH(0,0,0.3)", "KMeans(100)"):
+            rows = table.where(release=name).records()
+            for column in ("POI accuracy", "places sent", "cost"):
+                values = [row[column] for row in rows]
+                assert values == sorted(values)
+        assert table.where(release="None").records()[0]["cost"] == 1.0
+
+    def test_every_attack_is_timed_at_every_size(self, remarks):
+        speed = remarks.tables["speed"]
+        assert min(speed.column("seconds")) > 0
+        assert len(speed) == 3 * len(beyond3speed.WORKS) * len(beyond3speed.QUICK_FACTORS)
+        assert len(remarks.tables["exponents"]) == 3 * len(beyond3speed.WORKS)
+
+    def test_parts_keep_their_sources_and_sizes(self, remarks):
+        assert set(remarks.sources) == set(remarks.tables)
+        assert remarks.source_of("speed").label.startswith("Random walks")
+        assert remarks.sizes["users: cheating"] == 100

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FLOOR = 0.7
+LIGHT = "#B8C0CA"
 LOOKS = {
-    "None": (BLACK, "*"), "PL(4,1)": (GREEN, "o"), "PL(1,1)": (SKY, "D"),
-    "PL(0.1,1)": (PURPLE, "v"), "MRLH(1,1,0)": (BLUE, "s"), "MRLH(0,0,0.3)": (ORANGE, "^"),
-    "KMeans(100)": (VERMILION, "P"),
+    "MRLH(1,1,0)": (BLUE, "s"), "MRLH(0,0,0.3)": (ORANGE, "^"), "KMeans(100)": (VERMILION, "P"),
+    "PL(4,1)": (GREEN, "o"), "PL(1,1)": (SKY, "D"), "PL(0.1,1)": (PURPLE, "v"),
+    "None": (BLACK, "*"),
 }  # fmt: skip
 MECHANISMS = {
     "PL": ("planar Laplace", GREEN, "o"),
@@ -78,8 +79,8 @@ def _cheating(result: StudyResult) -> Picture:
     ):  # fmt: skip
         x, y = [row["s_U"] for row in some], [row["aggregate utility"] for row in some]
         right.scatter(x, y, color=colour, marker=marker, s=36, label=label, zorder=3)
-    right.axvline(FLOOR, color=GREY, linewidth=0.9, linestyle="--")
-    right.axhline(FLOOR, color=GREY, linewidth=0.9, linestyle="--", label="a floor of 0.7")
+    right.axvline(FLOOR, color=LIGHT, linewidth=1.2, linestyle="--")
+    right.axhline(FLOOR, color=LIGHT, linewidth=1.2, linestyle="--", label="a floor of 0.7")
     right.set(title="Both utilities", xlabel="utility by trace $s_U$", ylabel="aggregate utility")
     right.set(xlim=(-0.05, 1.08), ylim=(0.6, 1.06))
     figure.legend(loc="outside lower center", ncols=4)
@@ -117,7 +118,9 @@ def _knowledge(result: StudyResult) -> Picture:
     left.plot([], [], color=GREY, marker="o", linestyle=":", markerfacecolor="white",
               label="partial knowledge")  # fmt: skip
     left.axvline(FLOOR, color=GREY, linewidth=0.9, linestyle="--", label="utility floor 0.7")
-    left.set(xscale="log", title="Who survives", xlabel="utility $s_U$", ylabel="$s_{R,min}$")
+    left.set(
+        xscale="log", title="Privacy over utility", xlabel="utility $s_U$", ylabel="$s_{R,min}$"
+    )
     left.set_xticks([0.003, 0.01, 0.03, 0.1, 0.3, 1], ["0.003", "0.01", "0.03", "0.1", "0.3", "1"])
     left.set_ylim(-0.03, 1.05)
     k, share = points.column("points"), points.column("share of users alone")
@@ -155,7 +158,7 @@ def _poi(result: StudyResult, name: str) -> Picture:
     left.axvline(2.0, color=GREY, linewidth=0.9, linestyle="--")
     left.text(2.05, 0.015, "the paper's $r_2$", fontsize=8, color=GREY)
     left.set(title="By radius", xlabel="radius $r_2$ of what is sent (km)", ylabel="POI accuracy")
-    right.set(title="By cost", xscale="log", xlabel="places sent, true places within 1 km = 1")
+    right.set(title="By cost", xscale="log", xlabel="places sent / places within 1 km of the truth")
     right.set_xticks([0.3, 1, 3, 10], labels=["0.3", "1", "3", "10"])
     right.minorticks_off()
     left.set_ylim(-0.03, 1.05)
@@ -179,6 +182,9 @@ def _speed(result: StudyResult) -> Picture:
             axes.plot(some.column(grows), some.column("yardsticks a user"), color=colour,
                       marker=marker, linestyle=line, label=name)  # fmt: skip
         axes.set(xscale="log", yscale="log", xlabel=label, ylabel="time a user (yardsticks)")
+        ticks = sorted(set(table.where(grows=grows).column(grows)))
+        axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
+        axes.minorticks_off()
     _exponents(panels[1, 1], result, names)
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
@@ -198,4 +204,5 @@ def _exponents(axes: Axes, result: StudyResult, names: list[str]) -> None:
         ]
         for name in names
     ]
-    grid(axes, ("time grows as", "$m$", "$l$", "$n$"), rows, (3.4, 0.8, 0.8, 0.8))
+    axes.set_title("Fitted exponents", pad=8)
+    grid(axes, ("all users together", "$m$", "$l$", "$n$"), rows, (3.4, 0.8, 0.8, 0.8))
