@@ -96,7 +96,7 @@ def in_our_format(view: Any) -> Any:
 
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **parts: Any) -> HttpResponse:
-        if not is_text(request.path) or not is_text(request.META.get("QUERY_STRING", "")):
+        if not is_text(request.path):
             return answer(not_found("thing"))
         response = view(request, *args, **parts)
         if response.status_code != 405:

@@ -1,0 +1,55 @@
+"""Contests as JSON: the twins of the pages for everybody and for teams.
+
+Each answer is the object that its page renders.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router
+
+from tracecup.server import clock, windows
+from tracecup.server.access import Role, role_in
+from tracecup.server.api.auth import anyone, person_of
+from tracecup.server.errors import not_found
+from tracecup.server.models import Round
+from tracecup.server.services.pagedata import public
+
+router = Router()
+RoundName = Annotated[str | None, Query(description="A round; without it the current one.")]
+
+
+@router.get("/contests", auth=anyone, response=public.Home)
+def home(request: HttpRequest) -> public.Home:
+    """The contests that you may see: public ones and your own."""
+    return public.home(person_of(request))
+
+
+@router.get("/contests/{slug}", auth=anyone, response=public.ContestPage)
+def contest(request: HttpRequest, slug: str, round: RoundName = None) -> public.ContestPage:
+    """One contest: phases, rules, city, teams."""
+    role = role_in(slug, person_of(request))
+    return public.contest_page(role, round_in(role, round))
+
+
+@router.get(
+    "/contests/{slug}/rules",
+    auth=anyone,
+    openapi_extra={"responses": {200: {"content": {"application/toml": {}}}}},
+)
+def rules(request: HttpRequest, slug: str) -> HttpResponse:
+    """The rules as the file `contest.toml`, which `tracecup` reads."""
+    role = role_in(slug, person_of(request))
+    return HttpResponse(role.contest.rules_text, content_type="application/toml; charset=utf-8")
+
+
+def round_in(role: Role, name: str | None) -> Round | None:
+    """The round of a name, or the one that people mean now; None where there is none."""
+    if name is None:
+        return windows.current_round(role.contest, clock.contest_now(role.contest))
+    found: Round | None = role.contest.rounds.filter(name=name).first()
+    if found is None:
+        raise not_found("round")
+    return found
