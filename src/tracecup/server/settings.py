@@ -39,6 +39,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "tracecup.server.middleware.Visitor",
+    "tracecup.server.presence.Presence",
 ]
 
 TEMPLATES = [

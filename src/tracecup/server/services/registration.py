@@ -148,12 +148,7 @@ def register_with_new_account(
     columns = checked_account(username, password, name=name, email=email)
     with transaction.atomic():
         person = create_account(columns)
-        try:
-            team = register_team(
-                contest, team_name, person, Actor(person, "page"), division=division
-            )
-        except Refused as refused:
-            raise _about_team(refused) from refused
+        team = register_team(contest, team_name, person, Actor(person, "page"), division=division)
     return team, person
 
 
@@ -213,7 +208,7 @@ def _require_division(contest: Contest, division: str) -> None:
         refuse_if([problem("division", ", ".join(contest.divisions))])
 
 
-def _about_team(refused: Refused) -> Refused:
+def about_team(refused: Refused) -> Refused:
     """The same refusal with `team` where the form has a field `name` for the person."""
     renamed = [
         {**one, "field": "team" if one["field"] == "name" else one["field"]}

@@ -17,6 +17,7 @@ from tracecup.server.services.members import (
     team_of_code,
 )
 from tracecup.server.services.registration import (
+    about_team,
     change_team,
     create_team,
     join_with_new_account,
@@ -38,6 +39,7 @@ __all__ = [
     "Invitation",
     "PlannedRow",
     "TeamPlan",
+    "about_team",
     "add_member",
     "apply_csv",
     "change_team",
