@@ -1,0 +1,106 @@
+"""Checking a file before it costs a try: in a child process with limits, two at a time.
+
+What the check says is told line by line; the file itself goes nowhere.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from tracecup.server.errors import Refused
+from tracecup.server.models import Round, StoredFile, Team
+from tracecup.server.storage import store
+
+CHECKS_AT_ONCE = 2
+CHECK_SECONDS = 120
+FUNCTIONS = {"release": "check.release", "reid": "check.table", "trace": "check.traces"}
+
+log = logging.getLogger(__name__)
+# Checks read whole files into memory; the others wait, their bytes on disk.
+_places = threading.BoundedSemaphore(CHECKS_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What the check of a file found.
+
+    `ok`: the format is right. `valid`: a release reaches the floor (None for answers and for
+    files that could not be read). `problems`: the first bad places, `more` how many others.
+    """
+
+    ok: bool
+    problems: tuple[Mapping[str, Any], ...] = ()
+    more: int = 0
+    utility: float | None = None
+    low: float | None = None
+    high: float | None = None
+    valid: bool | None = None
+    reason: str = ""
+
+
+def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Checked:
+    """Check a file; costs nothing and stores nothing."""
+    from tracecup.server.jobs import sandbox
+
+    payload = _payload(round, team, kind, challenge, path)
+    with _places:
+        try:
+            found = sandbox.run(FUNCTIONS[kind], payload, seconds=CHECK_SECONDS)
+        except sandbox.SandboxFailed as error:
+            return _failed(error.why, team)
+    return Checked(
+        ok=found["ok"],
+        problems=tuple(found["problems"]),
+        more=found["more"],
+        utility=found.get("utility"),
+        low=found.get("low"),
+        high=found.get("high"),
+        valid=found.get("valid"),
+        reason=found.get("reason", ""),
+    )
+
+
+def original_of(round: Round, team: Team, challenge: str) -> StoredFile:
+    """The team's original traces of a data set; `Refused` while they are not made yet."""
+    found = StoredFile.objects.filter(
+        round=round, team=team, challenge=challenge, kind="orgtraces"
+    ).first()
+    if found is None or not round.contest.city_sha256:
+        raise Refused("closed", _("The data of your team are not ready yet; try again shortly."))
+    return found
+
+
+def _payload(round: Round, team: Team, kind: str, challenge: str, path: Path) -> dict[str, Any]:
+    contest, blobs = round.contest, store()
+    payload = {
+        "rules": contest.rules_text,
+        "round": round.name,
+        "file": str(path),
+        "city": str(blobs.path(contest.city_sha256)),
+    }
+    if kind == "release":
+        payload["original"] = str(blobs.path(original_of(round, team, challenge).sha256))
+    elif not contest.city_sha256:
+        raise Refused("closed", _("The city of this contest is not ready yet; try again shortly."))
+    return payload
+
+
+def _failed(why: str, team: Team) -> Checked:
+    """A check without an end: over the limits is the file's fault, anything else is ours."""
+    log.warning("a check came to no end: %s", why, extra={"team": team.pk})
+    if why not in ("memory", "time"):
+        raise Refused(
+            "internal",
+            _("The file could not be checked by our fault; no try was charged. Send it again."),
+        )
+    found = _("more work than the server's limits of memory and time allow")
+    expected = _("a file of this contest's size")
+    problem = {"line": 0, "field": "", "found": found, "expected": expected}
+    return Checked(False, (problem,))

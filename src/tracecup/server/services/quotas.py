@@ -1,0 +1,85 @@
+"""How many tries a team has, and whom it may attack.
+
+Numbers and targets come from the rules and from what the judge published; nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from tracecup.contest.entries import BENCHMARK_TEAM, Entry
+from tracecup.contest.rules import AttackKind
+from tracecup.server.errors import Refused
+from tracecup.server.models import Extension, Release, Round, Submission, Team
+from tracecup.server.windows import Action
+
+Kind = Literal["release", "reid", "trace"]
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Tries of a team: allowed by rules and extensions, used, left."""
+
+    allowed: int
+    used: int
+
+    @property
+    def left(self) -> int:
+        """How many more are accepted."""
+        return max(0, self.allowed - self.used)
+
+
+def action_of(kind: str) -> Action:
+    """The window that a kind of submission falls into."""
+    return "release" if kind == "release" else "attack"
+
+
+def quota(round: Round, team: Team, kind: str, challenge: str, target: int | None = None) -> Quota:
+    """The tries of a team for one data set (releases) or one target and kind (answers).
+
+    Used are those that cost a try: a rejected file never does, one that failed by our fault was
+    given back, a withdrawn one stays used.
+    """
+    used = Submission.objects.filter(
+        round=round, team=team, kind=kind, challenge=challenge, target=target, charged=True
+    ).count()
+    return Quota(allowed(round, team, action_of(kind)), used)
+
+
+def allowed(round: Round, team: Team, action: Action) -> int:
+    """Tries by the rules, and those that the organisers gave to this team."""
+    limits = round.contest.rules.limits
+    phase = "anonymize" if action == "release" else "attack"
+    given = Extension.objects.filter(round=round, team=team, phase=phase)
+    more: int = given.aggregate(sum=Sum("extra_tries"))["sum"] or 0
+    return more + (limits.release_tries if action == "release" else limits.attack_tries)
+
+
+def targets(round: Round, team: Team) -> list[Entry]:
+    """The releases that a team may attack: published ones of others, and the benchmark."""
+    found = Release.objects.filter(round=round).select_related("team")
+    entries = [
+        Entry(one.team.number if one.team else BENCHMARK_TEAM, one.challenge)
+        for one in found
+        if one.valid or one.hors_concours
+    ]
+    return sorted(entry for entry in entries if entry.team != team.number)
+
+
+def require_target(round: Round, team: Team, challenge: AttackKind, target: int) -> Entry:
+    """The release that an answer is about; `Refused` for the own and for those not published."""
+    if target == team.number:
+        raise Refused("invalid", _("A team does not attack its own release."), target=target)
+    entry = Entry(target, challenge)
+    if entry not in targets(round, team):
+        raise Refused(
+            "invalid",
+            _("No release {label} was published in this round.").format(label=entry.label),
+            target=target,
+            challenge=challenge,
+        )
+    return entry
