@@ -54,6 +54,7 @@ class Chart:
     table_title: str = ""
     control: Control | None = None
     wide: bool = False
+    map: bool = False
 
 
 def script_url() -> str:

@@ -8,21 +8,62 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.views.decorators.http import require_safe
 from django.views.i18n import set_language
 
+from tracecup.server import clock
+from tracecup.server.pages import maps
+from tracecup.server.pages.context import person_of, place
+from tracecup.server.services.pagedata import public
 
+
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What contests are there?"""
-    return render(request, "server/public/home.html")
+    return render(request, "server/public/home.html", {"page": public.home(person_of(request))})
 
 
+@require_safe
 def learn(request: HttpRequest) -> HttpResponse:
     """Why are pseudonyms not enough?"""
     return render(request, "server/public/learn.html")
+
+
+@require_safe
+def contest(request: HttpRequest, slug: str) -> HttpResponse:
+    """What is this contest?"""
+    here = place(request, slug)
+    page = public.contest_page(here.role, here.round)
+    chart = maps.city_chart(page.city) if page.city else None
+    context = here.context(page=page, city_chart=chart)
+    return render(request, "server/public/contest.html", context)
+
+
+@require_safe
+def receipt(request: HttpRequest, secret: str) -> HttpResponse:
+    """Did my file arrive? Works without an account for whoever has the link."""
+    from tracecup.server.services import submissions
+
+    submission = submissions.receipt_of(secret)
+    page = public.receipt(submission)
+    context = {
+        "page": page,
+        "contest": submission.contest,
+        "now": clock.contest_now(submission.contest),
+    }
+    parts = "server/public/parts/receipt_state.html"
+    template = parts if getattr(request, "htmx", False) else "server/public/receipt.html"
+    answer = render(request, template, context)
+    answer["Referrer-Policy"] = "no-referrer"
+    answer["Cache-Control"] = "private, no-store"
+    answer["X-Robots-Tag"] = "noindex"
+    return answer
 
 
 urlpatterns = [
     path("", home, name="home"),
     path("learn/", learn, name="learn"),
     path("language/", set_language, name="language"),
+    path("c/<slug:slug>/", contest, name="contest"),
+    path("receipt/<str:secret>/", receipt, name="receipt"),
 ]

@@ -144,6 +144,11 @@ _REFUSALS = {
         gettext_noop("The organisers were told; try again later."),
     ),
 }
+_KINDS = {
+    "reid": gettext_noop("re-identification"),
+    "trace": gettext_noop("trace inference"),
+    "release": gettext_noop("release"),
+}
 _INSTANTS = {
     "opens": gettext_noop("Opens"),
     "closed": gettext_noop("Closed"),
@@ -164,6 +169,11 @@ def phase(name: str | None) -> str:
 def phase_about(name: str) -> str:
     """What happens in a phase."""
     return _(_PHASES[name][1])
+
+
+def kind(name: str) -> str:
+    """The word for a challenge or a kind of submission."""
+    return _(_KINDS.get(name, name))
 
 
 def refusal(code: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from tracecup.contest.fields import zone_of
 from tracecup.report.chart import FOLLOW_THE_PAGE
 from tracecup.server import clock
 from tracecup.server.pages import words
@@ -33,23 +34,14 @@ COMPONENTS = "server/components"
 @register.inclusion_tag(f"{COMPONENTS}/when.html", takes_context=True)
 def when(context: template.Context, at: datetime | str | None, relative: bool = True) -> Any:
     """An instant: in the contest's zone, in the viewer's where it differs, and from now."""
-    if isinstance(at, str):
-        at = parse_datetime(at)
-    if at is None:
-        return {"at": None}
-    contest, now = context.get("contest"), context.get("now") or clock.now()
-    here = timezone.get_current_timezone()
-    zone = getattr(getattr(contest, "rules", None), "tzinfo", None) or here
-    there, mine = at.astimezone(zone), at.astimezone(here)
-    differs = there.utcoffset() != mine.utcoffset()
-    left = (at - now).total_seconds()
-    return {
-        "at": at,
-        "shown": f"{there:%Y-%m-%d %H:%M} {there.tzname()}",
-        "mine": f"{mine:%Y-%m-%d %H:%M} {mine.tzname()}" if differs else "",
-        "left": str(round(left)),
-        "relative": words.relative(left) if relative else "",
-    }
+    zone = getattr(getattr(context.get("contest"), "rules", None), "tzinfo", None)
+    return _shown(at, zone, context.get("now") or clock.now(), relative=relative)
+
+
+@register.inclusion_tag(f"{COMPONENTS}/when.html")
+def when_in(at: datetime | None, zone: str, now: datetime | None = None) -> Any:
+    """An instant in a named zone, for lists of several contests."""
+    return _shown(at, zone_of(zone), now or clock.now(), relative=True)
 
 
 @register.simple_tag
@@ -271,6 +263,24 @@ def own_address(address: str, request: HttpRequest) -> str:
     return "/" + path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
 
 
+@register.filter
+def phase_title(name: str | None) -> str:
+    """The word for a phase."""
+    return words.phase(name)
+
+
+@register.filter
+def phase_about(name: str) -> str:
+    """What happens in a phase."""
+    return words.phase_about(name)
+
+
+@register.filter
+def challenge_title(name: str) -> str:
+    """The word for a challenge or a kind of attack: reid, trace; release too."""
+    return words.kind(name)
+
+
 @register.simple_tag
 def refusal_title(code: str) -> str:
     """The heading of a refusal."""
@@ -293,6 +303,26 @@ def script_json(data: Any) -> SafeString:
     """JSON for a data block: cannot end the element it stands in."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return mark_safe(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _shown(
+    at: datetime | str | None, zone: tzinfo | None, now: datetime, *, relative: bool
+) -> dict[str, Any]:
+    if isinstance(at, str):
+        at = parse_datetime(at)
+    if at is None:
+        return {"at": None}
+    here = timezone.get_current_timezone()
+    there, mine = at.astimezone(zone or here), at.astimezone(here)
+    differs = there.utcoffset() != mine.utcoffset()
+    left = (at - now).total_seconds()
+    return {
+        "at": at,
+        "shown": f"{there:%Y-%m-%d %H:%M} {there.tzname()}",
+        "mine": f"{mine:%Y-%m-%d %H:%M} {mine.tzname()}" if differs else "",
+        "left": str(round(left)),
+        "relative": words.relative(left) if relative else "",
+    }
 
 
 def _dump(one: Any) -> Any:

@@ -53,7 +53,6 @@
     for (const node of root.querySelectorAll("[data-submit-on-change]")) {
       node.addEventListener("change", () => node.form.requestSubmit());
     }
-    for (const play of root.querySelectorAll("[data-play]")) playing(play);
   };
 
   // A file dropped on the box goes into its file field; its name is said.
@@ -79,14 +78,6 @@
       field.files = event.dataTransfer.files;
       field.dispatchEvent(new Event("change", { bubbles: true }));
     });
-  };
-
-  // The little pictures with sliders on the pages of rules and lessons.
-  const playing = (figure) => {
-    if (figure.dataset.ready) return;
-    figure.dataset.ready = "yes";
-    const made = window.tracecupPlays?.[figure.dataset.play];
-    if (made) made(figure);
   };
 
   document.addEventListener("htmx:load", (event) => {
