@@ -36,7 +36,7 @@ def ask_reset(typed: str, address: str, site: str) -> None:
     later(_send_reset, typed.strip().lower()[:254], site)
 
 
-def invite(team: Team, name: str, email: str, link: str, site: str) -> None:
+def invite(team: Team, name: str, email: str, link: str, site: str, days: int = 14) -> None:
     """The letter with a link that makes somebody a member; in the inviter's language."""
     contest = team.contest
     subject = _("{contest}: your place in team {team}").format(contest=contest.name, team=team.name)
@@ -45,8 +45,10 @@ def invite(team: Team, name: str, email: str, link: str, site: str) -> None:
         "You are invited to team {team} of {contest}.\n"
         "Open this link to make your account, or to join with the one you have:\n\n"
         "{address}\n\n"
-        "It works once, within 14 days. Do not pass it on.\n"
-    ).format(hello=_hello(name), team=team.name, contest=contest.name, address=site + link)
+        "It works once, within {days} days. Do not pass it on.\n"
+    ).format(
+        hello=_hello(name), team=team.name, contest=contest.name, address=site + link, days=days
+    )
     later(_send, email, subject, text)
 
 
@@ -58,7 +60,9 @@ def invite_all(invitations: Iterable[Invitation], site: str) -> int:
     return len(named)
 
 
-def invite_organiser(contest: Contest | None, name: str, email: str, link: str, site: str) -> None:
+def invite_organiser(
+    contest: Contest | None, name: str, email: str, link: str, site: str, days: int = 14
+) -> None:
     """The letter with a link that makes somebody an organiser, of a contest or of the site."""
     what = contest.name if contest is not None else _("contests of your own")
     subject = _("Invitation to organise {what}").format(what=what)
@@ -67,8 +71,8 @@ def invite_organiser(contest: Contest | None, name: str, email: str, link: str, 
         "You are invited to organise {what}.\n"
         "Open this link to make your account, or to accept with the one you have:\n\n"
         "{address}\n\n"
-        "It works once, within 14 days. Do not pass it on.\n"
-    ).format(hello=_hello(name), what=what, address=site + link)
+        "It works once, within {days} days. Do not pass it on.\n"
+    ).format(hello=_hello(name), what=what, address=site + link, days=days)
     later(_send, email, subject, text)
 
 

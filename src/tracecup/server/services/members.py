@@ -14,7 +14,7 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Contest, Member, Organiser, Person, Team
 from tracecup.server.models.contests import new_code as fresh_code
 from tracecup.server.services import log
-from tracecup.server.services.accounts import label
+from tracecup.server.services.accounts import is_line, label
 
 MAX_MEMBERS = 100
 
@@ -28,6 +28,8 @@ def join(code: str, person: Person, actor: Actor) -> Team:
 
 def team_of_code(code: str) -> Team:
     """The team with a join code, typed with or without dashes and in whatever case."""
+    if not is_line(code):
+        raise _no_such_code()
     letters = "".join(code.lower().replace("-", "").split())[:40]
     spelled = "-".join(letters[k : k + 4] for k in range(0, len(letters), 4))
     team = (
@@ -35,8 +37,8 @@ def team_of_code(code: str) -> Team:
         .filter(join_code=spelled, deleted_at=None, contest__deleted_at=None)
         .first()
     )
-    if team is None or "\0" in code:
-        raise Refused("not-found", _("No team has this join code; codes can be changed."))
+    if team is None:
+        raise _no_such_code()
     found: Team = team
     return found
 
@@ -167,6 +169,10 @@ def lock(team: Team) -> Team:
     """The team as it is now, held until the transaction ends."""
     held: Team = Team.objects.select_for_update().get(pk=team.pk)
     return held
+
+
+def _no_such_code() -> Refused:
+    return Refused("not-found", _("No team has this join code; codes can be changed."))
 
 
 def _may_join(team: Team, person: Person, held: Member | None) -> None:
