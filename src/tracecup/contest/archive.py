@@ -39,6 +39,7 @@ CITY_FILE, CLOCK_FILE = "info_region.csv", "info_time.csv"
 PUBLIC, SECRET, ANSWERS, RESULTS = "public", "secret", "answers", "results"
 OPENINGS = "openings"
 COMMITMENTS_FILE = "commitments.json"
+WITHDRAWN_FILE = "withdrawn.json"
 SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
 SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
 # An archive is the organiser's own; these limits only stop what cannot be one.
@@ -124,6 +125,18 @@ class Archive:
     def attackers(self) -> list[str]:
         """The teams as attackers: `001`, `002`, ..."""
         return [Entry(team).number for team in range(1, self.about.teams + 1)]
+
+    @cached_property
+    def withdrawn(self) -> dict[str, str]:
+        """Teams (`003`) taken out of the competition after their releases were judged, and why.
+
+        They play hors concours from then on; most archives have no such file.
+        """
+        path = self.root / WITHDRAWN_FILE
+        held = read_json(path) if path.exists() else {}
+        if not isinstance(held, dict) or not set(held) <= set(self.attackers):
+            raise InvalidFile(path, [Problem(0, "", "something else", "teams with reasons")])
+        return {str(team): str(reason) for team, reason in held.items()}
 
     def sample_attacks(self, kind: AttackKind) -> dict[str, str]:
         """The sample attacks of a kind: column -> name."""

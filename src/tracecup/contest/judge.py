@@ -48,6 +48,9 @@ class Verdict:
         return self.utility is not None
 
 
+NOTHING = Verdict(False, "nothing was handed in")
+
+
 @dataclass(frozen=True, eq=False)
 class Truth:
     """What attackers are after: the original traces and, once shuffled, the ID table."""

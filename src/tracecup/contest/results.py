@@ -5,8 +5,8 @@ Computed from the scored cells and from nothing else, so that a verification can
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,15 +61,23 @@ def compute_results(
     targets: Sequence[TargetScores],
     attackers: Sequence[str],
     attacks: Mapping[tuple[AttackKind, str], str],
+    withdrawn: Collection[str] = (),
 ) -> Results:
     """Everything from the scored cells.
 
     `attacks` names the attack behind a column (team or sample attack) of a kind; it is told by
-    the teams and only shown.
+    the teams and only shown. `withdrawn` are teams (`003`) that left or were disqualified after
+    their releases were judged: what is published of them plays hors concours.
     """
+    submissions = {
+        entry: replace(given, hors_concours=True)
+        if entry.number in withdrawn and given.published
+        else given
+        for entry, given in submissions.items()
+    }
     releases = [submission.release(entry) for entry, submission in submissions.items()]
     reid, trace = (_board(kind, rules, releases, targets, attackers) for kind in ATTACK_KINDS)
-    board = Scoreboard(reid, trace)
+    board = Scoreboard(reid, trace, frozenset(withdrawn))
     awards = give_awards(board, rules.awards)
     counted: Targets = rules.awards.attack_targets
     ranks = award_ranks(board, awards, targets, counted)
@@ -103,7 +111,9 @@ def results_of(archive: Archive, targets: Sequence[TargetScores]) -> Results:
     """The results of an archive whose cells are scored."""
     submissions = {entry: read_submission(archive, entry) for entry in archive.defenders}
     names = read_attack_names(archive)
-    return compute_results(archive.rules, submissions, targets, archive.attackers, names)
+    return compute_results(
+        archive.rules, submissions, targets, archive.attackers, names, archive.withdrawn
+    )
 
 
 def write_results(folder: Path, results: Results) -> list[Path]:

@@ -21,6 +21,7 @@ from tracecup.contest.archive import COMMITMENTS_FILE, SCORER, SEED_FILE, Archiv
 from tracecup.contest.attackphase import answers, attack_seed, sample_players
 from tracecup.contest.commitment import content_hash, read_opening
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
+from tracecup.contest.judge import NOTHING
 from tracecup.contest.manifest import MANIFEST, check_manifest
 from tracecup.contest.results import SUMMARY_FILE, Results, results_of, sheet_table
 from tracecup.contest.sheets import Sheet, write_sheet
@@ -112,7 +113,10 @@ class _Verification:
         archive = self.archive
         stored = read_submission(archive, entry)
         original = archive.original(entry)
-        verdict = archive.judge.check_submission(archive.secret_file(entry, "anotraces"), original)
+        handed_in = archive.secret_file(entry, "anotraces")
+        verdict = (
+            archive.judge.check_submission(handed_in, original) if handed_in.exists() else NOTHING
+        )
         computed = Submission.of(stored.method, verdict, stored.hors_concours)
         where = _inside(archive, archive.submission_file(entry))
         for field in dataclasses.fields(Submission):
