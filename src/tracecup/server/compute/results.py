@@ -1,0 +1,104 @@
+"""All results of a round: its archive is laid out in a folder and scored from the files.
+
+The same functions compute a season's results, and `tracecup contest verify` compares with them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tracecup.contest.archive import SCORER, Archive, make_folder, write_text
+from tracecup.contest.attackphase import sample_players
+from tracecup.contest.entries import Entry
+from tracecup.contest.export import zip_archive
+from tracecup.contest.manifest import write_manifest
+from tracecup.contest.results import results_of, write_results
+from tracecup.contest.targetscores import TargetScores, score_target
+from tracecup.engine import threads
+from tracecup.safeio import PARQUET_MAGIC, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
+
+SECRET = "secret/"
+WHOLE = Limits(max_bytes=1 << 40)
+ARCHIVE_FOLDER, ZIP_FILE = "archive", "archive.zip"
+USERS = "users"
+
+
+def of_round(payload: dict[str, Any]) -> dict[str, Any]:
+    """Score everything of a round and compute its results.
+
+    `files` are the archive's by their place in it, `texts` its small files. Writes all tables,
+    answers them (but the one of single users, which is long) with summary and single scores.
+    """
+    root = Path(payload["out"]).parent / ARCHIVE_FOLDER
+    archive = lay_out(root, payload["files"], payload["texts"], link=True)
+    targets = score_all(archive)
+    results = results_of(archive, targets)
+    out = Path(payload["out"])
+    write_results(out, results)
+    return {
+        "tables": {
+            name: {column: list(held) for column, held in table.columns.items()}
+            for name, table in results.tables.items()
+            if name != USERS
+        },
+        "summary": json.loads(json.dumps(results.summary)),
+        "scorer": SCORER,
+    }
+
+
+def zipped(payload: dict[str, Any]) -> dict[str, Any]:
+    """Lay out a finished archive, results included, and pack it into one file."""
+    root, out = Path(payload["out"]).parent / ARCHIVE_FOLDER, Path(payload["out"])
+    lay_out(root, payload["files"], payload["texts"])
+    digest = write_manifest(root)
+    zip_archive(root, out / ZIP_FILE)
+    return {"digest": digest}
+
+
+def lay_out(
+    root: Path, files: Mapping[str, str], texts: Mapping[str, str], *, link: bool = False
+) -> Archive:
+    """Put the files of an archive in their places; with `link` only links to them, for a while.
+
+    Names in an archive end in .csv.zst; what a team sent in another container is packed anew, so
+    that the names are right. The plain content, and with it every commitment, stays the same.
+    """
+    make_folder(root)
+    for name, text in texts.items():
+        write_text(root / name, text, secret=name.startswith(SECRET))
+    for name, source in files.items():
+        target, secret = root / name, name.startswith(SECRET)
+        make_folder(target.parent, secret=secret)
+        if link:
+            target.symlink_to(source)
+        else:
+            _copy(Path(source), target, 0o600 if secret else 0o644)
+    return Archive(root)
+
+
+def score_all(archive: Archive) -> list[TargetScores]:
+    """Score all answers to all releases, several releases at a time."""
+    samples = list(sample_players(archive))
+
+    def one(entry: Entry) -> TargetScores:
+        teams = [name for name in archive.attackers if int(name) != entry.team]
+        return score_target(archive, entry, [*teams, *samples])
+
+    _ = archive.judge  # read once, before threads ask for it
+    with threads() as pool:
+        return list(pool.map(one, archive.published()))
+
+
+def _copy(source: Path, target: Path, mode: int) -> None:
+    packed = not target.name.endswith(".zst") or magic_of(source) in (ZSTD_MAGIC, PARQUET_MAGIC)
+    if packed:
+        shutil.copyfile(source, target)
+        target.chmod(mode)
+        return
+    with atomic_write(target, mode) as file:
+        for block in read_blocks(source, WHOLE):
+            file.write(block)
