@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tracecup.city import Clock
@@ -56,12 +57,26 @@ class TestFairness:
         assert table2.swap_probability(0.2, 0.1) < table2.swap_probability(0.1, 0.1) < 0.5
         assert table2.swap_probability(0.1, 0.0) == 0.0
 
+    def test_a_standard_deviation_has_an_interval_that_more_teams_narrow(self):
+        few, many = (table2.deviation_interval(0.01, n) for n in (5, 50))
+        assert few[0] < many[0] < 0.01 < many[1] < few[1]
+
+    def test_the_interval_holds_as_often_as_it_says(self):
+        # 400 times 17 normal values: 380 expected, standard deviation 4.4; 363 is 3.9 away, so a
+        # false alarm comes once in ten thousand seeds.
+        draws = np.random.default_rng(1).normal(size=(400, 17)).std(axis=1, ddof=1)
+        bounds = [table2.deviation_interval(sd, 17) for sd in draws]
+        assert 363 <= sum(low <= 1 <= high for low, high in bounds) <= 397
+
     def test_every_obfuscation_at_every_size(self, context):
         result = run_study(studies()["table2"], context).result
         spread = result.tables["spread"]
         assert set(spread.column("users")) == {40, 80}
         assert len(spread) == 8
         assert all(one.inside is None for one in result.comparisons)
+        swaps = result.tables["swaps"]
+        assert len(swaps) == 4
+        assert all(r["low"] <= r["probability of a swap"] <= r["high"] for r in swaps.records())
 
 
 class TestNoon:

@@ -1,4 +1,4 @@
-"""Box plots and bars over defences: usefulness for applications, the ceiling.
+"""Box plots and bars over defences: usefulness for applications, the ceiling; Table 1.
 
 Every box shows its points; bars are sorted.
 """
@@ -123,43 +123,3 @@ def location_data(result: StudyResult) -> list[Picture]:
     grid(figure.subplots(), ("", "paper", "tracecup"), rows, (2.2, 1, 1))
     alt = "Table of users, regions, days and events: the paper's values and tracecup's defaults."
     return [Picture("table1", alt, figure)]
-
-
-@draws("table2")
-def fairness(result: StudyResult) -> list[Picture]:
-    """Standard deviations beside the published ones, and against the number of users."""
-    spread, scores = result.tables["spread"], ("s_R,min", "s_T,min")
-    figure = sheet(result.source, 4.2, title="Fairness: spread of the scores over teams")
-    left, right = figure.subplots(1, 2)
-    names = list(dict.fromkeys(spread.column("obfuscation")))
-    most = max(spread.where(obfuscation=names[-1]).column("users"))
-    for k, (score, colour) in enumerate(zip(scores, (BLUE, VERMILION), strict=True)):
-        ours = [spread.row(obfuscation=name, users=most)[f"SD {score}"] for name in names]
-        paper = [c.published for c in result.comparisons if f"SD of {score}" in c.what]
-        y = np.arange(len(names)) + (k - 0.5) * 0.3
-        label = f"${score[:3].replace('_', '_{')},min}}$"
-        left.scatter(ours, y, color=colour, marker="o", label=f"{label}, ours", zorder=3)
-        left.scatter(paper, y, facecolors="none", edgecolors=colour, marker="D",
-                     label=f"{label}, published", zorder=3)  # fmt: skip
-        left.hlines(y, ours, paper, color=colour, linewidth=1)
-        some = spread.where(obfuscation=names[0])
-        m, sd = some.column("users"), some.column(f"SD {score}")
-        right.plot(m, sd, color=colour, marker="os"[k], label=label)
-    left.set(xscale="log", xlabel="standard deviation", title=f"m = {most} users")
-    left.set_yticks(range(len(names)), labels=names)
-    left.invert_yaxis()
-    right.set(xscale="log", xlabel="users m", title="None, by number of users")
-    right.set_xticks(m, labels=[str(users) for users in m])
-    right.minorticks_off()
-    right.plot(m, [sd[0] * (m[0] / users) ** 0.5 for users in m], color=GREY, linestyle=":",
-               label=r"falling as $1/\sqrt{m}$")  # fmt: skip
-    right.set_ylabel("standard deviation")
-    right.set_ylim(bottom=0)
-    right.legend()
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
-    alt = (
-        "Left: standard deviations of the minimum scores for four obfuscations, ours and the "
-        "published ones. Right: those without obfuscation against the number of users."
-    )
-    return [Picture("table2", alt, figure)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from statistics import fmean, stdev
 
+import numpy as np
 from scipy import special
 
 from tracecup.obfuscate import parse_obfuscator
@@ -26,6 +27,9 @@ PUBLISHED = {
 }
 FACTOR = 3.0
 SIZES, QUICK_SIZES = (500, 1000, 2000, 4000), (125, 250, 500)
+SCORES = ("s_R,min", "s_T,min")
+CONFIDENCE = 0.95
+TINY = 1e-12
 # Best and second-best score of the final round, for each kind of attack.
 WINNERS = {"s_R,min": (0.79, 0.67), "s_T,min": (0.720, 0.709)}
 
@@ -43,56 +47,62 @@ def run(context: Context) -> StudyResult:
     teams = QUICK_TEAMS if context.quick else TEAMS
     sizes = QUICK_SIZES if context.quick else SIZES
     scores = _scores(context, teams, sizes)
-    table = Table.of(("obfuscation", "users", "team", "s_R,min", "s_T,min"), scores)
-    spread = [
-        _spread(table, name, m) for name in OBFUSCATIONS for m in sizes if (name, m) in _done(table)
-    ]
-    columns = ("obfuscation", "users", "mean s_R,min", "SD s_R,min", "mean s_T,min", "SD s_T,min")
-    spreads = Table.of(columns, spread)
+    table = Table.of(("obfuscation", "users", "team", *SCORES), scores)
+    spread = [_spread(table, name, m) for name in OBFUSCATIONS for m in sizes]
+    columns = [f"{what} {score}" for score in SCORES for what in ("mean", "SD", "low", "high")]
+    spreads = Table.of(("obfuscation", "users", *columns), spread)
     at = sizes[-1] if context.quick else USERS
     comparisons = [
         Comparison(
             f"SD of {score}, {name}",
             value,
-            ours := spreads.row(obfuscation=name, users=at)[f"SD {score}"],
+            spreads.row(obfuscation=name, users=at)[f"SD {score}"],
             None if context.quick else value / FACTOR,
             None if context.quick else value * FACTOR,
-            _why(context, ours),
+            _why(context),
         )
         for name, pair in PUBLISHED.items()
-        for score, value in zip(("s_R,min", "s_T,min"), pair, strict=True)
+        for score, value in zip(SCORES, pair, strict=True)
     ]
     return StudyResult(
         BUILT_IN,
         {"scores": table, "spread": spreads, "swaps": _swaps(spreads, sizes)},
-        {},
+        {
+            f"SD of {score} falls as users to the power, {name}": _power(spreads, name, score)
+            for name in OBFUSCATIONS
+            for score in SCORES
+        },
         tuple(comparisons),
-        {"teams": teams, "events": 400},
+        {"teams": teams, "events": 400, "users, at most": sizes[-1]},
         (
             "Sample attacks with the organisers' sub-sampling, 20-day traces. The built-in city is "
             "not Tokyo: bands are a factor of 3 either way.",
-            "The chance of a swap treats both scores as normal with the standard deviation of "
-            "None, the largest: Phi(-difference / (SD sqrt 2)).",
+            "Low and high bound a standard deviation with 95 % confidence if scores are normal "
+            "(chi-square with one degree of freedom less than there are teams).",
+            "The chance of a swap treats the scores of the first two as independent and normal, "
+            "each with the standard deviation of None, the largest of the four: "
+            "Phi(-difference / (SD sqrt 2)). The teams' own obfuscations are not public, and the "
+            "smaller their standard deviation, the smaller the chance.",
         ),
     )
 
 
-def _why(context: Context, ours: float) -> str:
+def _why(context: Context) -> str:
     if context.quick:
         return "quick run: fewer users and teams, no band"
-    return "factor 3; with 17 teams a standard deviation itself is known to about 17 %"
+    return "factor 3; from 17 teams a standard deviation is itself known to about 18 %"
 
 
 def _scores(
     context: Context, teams: int, sizes: tuple[int, ...]
 ) -> list[tuple[str, int, int, float, float]]:
-    """Every obfuscation at every size; above the contest's size only None."""
+    """Every obfuscation at every size; a smaller team is the first users of the largest."""
     attacks, rows = Attacks.samples("organisers2019"), []
     for number in range(1, teams + 1):
         whole = context.long_team(number, max(sizes))
         for m in sizes:
             team = whole.take_users(m)
-            for name in OBFUSCATIONS if m <= USERS else ("None",):
+            for name in OBFUSCATIONS:
                 seed = context.seed_of("table2", number, m, name)
                 cells = parse_obfuscator(name).obfuscate(team.original, team.city, seed)
                 found = attack(team, cells, attacks, seed)
@@ -100,14 +110,33 @@ def _scores(
     return rows
 
 
-def _done(table: Table) -> set[tuple[str, int]]:
-    return set(zip(table.column("obfuscation"), table.column("users"), strict=True))
-
-
-def _spread(table: Table, name: str, m: int) -> tuple[str, int, float, float, float, float]:
+def _spread(table: Table, name: str, m: int) -> tuple[str | int | float, ...]:
     some = table.where(obfuscation=name, users=m)
-    reid, trace = some.column("s_R,min"), some.column("s_T,min")
-    return name, m, fmean(reid), stdev(reid), fmean(trace), stdev(trace)
+    found: list[float] = []
+    for score in SCORES:
+        values = some.column(score)
+        sd = stdev(values)
+        found += [fmean(values), sd, *deviation_interval(sd, len(values))]
+    return name, m, *found
+
+
+def deviation_interval(sd: float, n: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Bounds of a standard deviation estimated from n normal values: sd sqrt((n - 1) / chi^2).
+
+    >>> [round(bound, 3) for bound in deviation_interval(1.0, 17)]
+    [0.745, 1.522]
+    """
+    tail = (1 - confidence) / 2
+    # chdtri(k, q) is the point above which chi-square with k degrees of freedom has mass q.
+    low, high = (math.sqrt((n - 1) / special.chdtri(n - 1, q)) for q in (tail, 1 - tail))
+    return sd * low, sd * high
+
+
+def _power(spreads: Table, name: str, score: str) -> float:
+    """Slope of the logarithm of the standard deviation over that of the number of users."""
+    some = spreads.where(obfuscation=name)
+    sd = [max(value, TINY) for value in some.column(f"SD {score}")]
+    return float(np.polyfit(np.log(some.column("users")), np.log(sd), 1)[0])
 
 
 def _swaps(spreads: Table, sizes: tuple[int, ...]) -> Table:
@@ -116,9 +145,11 @@ def _swaps(spreads: Table, sizes: tuple[int, ...]) -> Table:
     for m in sizes:
         row = spreads.row(obfuscation="None", users=m)
         for score, (best, second) in WINNERS.items():
-            sd = row[f"SD {score}"]
-            rows.append((m, score, best - second, sd, swap_probability(best - second, sd)))
-    return Table.of(("users", "score", "difference", "SD", "probability of a swap"), rows)
+            sds = [row[f"{what} {score}"] for what in ("SD", "low", "high")]
+            gap = best - second
+            rows.append((m, score, gap, sds[0], *(swap_probability(gap, sd) for sd in sds)))
+    columns = ("users", "score", "difference", "SD", "probability of a swap", "low", "high")
+    return Table.of(columns, rows)
 
 
 def swap_probability(difference: float, sd: float) -> float:
