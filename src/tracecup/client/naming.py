@@ -58,13 +58,13 @@ def meant_by(name: str) -> Meant:
 
 def meant(name: str, kind: Kind | None, challenge: AttackKind | None, target: int | None) -> Meant:
     """What a file is, where the participant's own words go before its name."""
-    if kind is None:
+    try:
         said = meant_by(name)
-    else:
-        try:
-            said = replace(meant_by(name), kind=kind)
-        except InvalidParameter:
-            said = Meant(kind)
+    except InvalidParameter:
+        if kind is None:
+            raise
+        said = Meant(kind)
+    said = replace(said, kind=kind or said.kind)
     if said.kind in ("release", "archive"):
         if target is not None:
             raise InvalidParameter("--target goes with answers (reid, trace) only")
