@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from tracecup.plot.style import INK
+from tracecup.plot.style import GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,7 @@ SIZE = 6.8
 LETTER, LINE = 0.6, 1.25
 PLACES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1))
 NEAR, FAR = 5.0, 11.0
+LEADER = {"arrowstyle": "-", "color": GREY, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2}
 
 
 class Box(NamedTuple):
@@ -60,7 +61,7 @@ def name_points(
     left_out = []
     inks = colours or [INK] * len(names)
     for point, (x, y), name, ink in zip(points, middles, names, inks, strict=False):
-        for box in _candidates(x, y, name):
+        for far, box in _candidates(x, y, name):
             fits = box.left >= inside.left and box.right <= inside.right
             fits = fits and box.low >= inside.low and box.high <= inside.high
             if fits and not any(box.meets(other) for other in taken):
@@ -70,6 +71,7 @@ def name_points(
                     name, point,
                     (at[0] - x, at[1] - y), textcoords="offset points", ha="center", va="center",
                     fontsize=SIZE, in_layout=False, color=ink,
+                    arrowprops=LEADER if far else None,
                 )  # fmt: skip
                 break
         else:
@@ -77,12 +79,13 @@ def name_points(
     return left_out
 
 
-def _candidates(x: float, y: float, name: str) -> list[Box]:
+def _candidates(x: float, y: float, name: str) -> list[tuple[bool, Box]]:
+    """Places for a name, whether far from its point (then a line leads there), near ones first."""
     width, height = LETTER * SIZE * len(name), LINE * SIZE
     found = []
     for gap in (NEAR, FAR):
         for dx, dy in PLACES:
             left = x - width / 2 + dx * (width / 2 + gap * (0.7 if dx and dy else 1))
             low = y - height / 2 + dy * (height / 2 + gap * (0.7 if dx and dy else 1))
-            found.append(Box(left, low, left + width, low + height))
+            found.append((gap == FAR, Box(left, low, left + width, low + height)))
     return found

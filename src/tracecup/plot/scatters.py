@@ -19,8 +19,10 @@ from tracecup.plot.style import (
     MARKERS,
     ORANGE,
     PURPLE,
+    SKY,
     VERMILION,
     Picture,
+    bare,
     draws,
     sheet,
 )
@@ -37,6 +39,19 @@ FAMILIES = {
     "PL": (GREEN, "o"),
     "Cheat": (VERMILION, "X"),
 }
+BOT_FAMILIES = {
+    "KMeans": (PURPLE, "P"),
+    "RareShift": (SKY, "D"),
+    "PL": (GREEN, "o"),
+    "RR": (ORANGE, "^"),
+    "MRLH": (BLUE, "s"),
+    "Cheat": (VERMILION, "X"),
+    "None": (GREY, "v"),
+    "benchmark": (BLACK, "*"),
+}
+# Where most bots of Figure 9 crowd: small s_R.
+CROWDED = 0.2
+KEY_COLUMNS = 3
 STAGES = {
     "long": "20-day traces of the built-in city",
     "sample": "2-day traces of the Osaka sample",
@@ -127,39 +142,55 @@ def teams(result: StudyResult) -> list[Picture]:
 
 
 def _season(result: StudyResult) -> Picture:
-    """Every release of the season of bots; who is not in the correlation is hollow."""
+    """Every release of the season by number, the crowded corner again, and who is who."""
     rows = result.tables["season"].records()
     size = f"{result.sizes['teams (season)']} bots, {result.sizes['users (season)']} users"
-    figure = sheet(result.source_of("season"), 4.6, title=f"A season of {size}, 20-day traces")
-    axes = figure.subplots()
-    kinds: tuple[tuple[str, Any, dict[str, Any]], ...] = (
-        ("valid team", _counts, {"color": BLUE, "marker": "s", "s": 36}),
-        ("benchmark", _benchmark, {"color": BLACK, "marker": "*", "s": 120}),
-        ("hors concours", _beside, {"color": VERMILION, "marker": "X", "s": 60}),
-    )
-    for label, chosen, look in kinds:
-        some = [row for row in rows if chosen(row)]
-        axes.scatter(
-            [row["s_R,min"] for row in some], [row["s_T,min"] for row in some], label=label, **look
-        )
+    title = f"A season of {size}, 20-day traces"
+    figure = sheet(result.source_of("season"), 6.4, title=title)
+    panels = figure.subplot_mosaic([["all", "near"], ["key", "key"]], height_ratios=(3, 0.8))
+    drawn = [row for row in rows if row["valid"] or _beside(row)]
+    crowd = [row for row in drawn if row["s_R,min"] <= CROWDED and not _benchmark(row)]
+    crowd = [row for row in crowd if row["s_T,min"] >= 0.5 * CROWDED]
+    for axes, some in ((panels["all"], drawn), (panels["near"], crowd)):
+        for family, (colour, marker) in BOT_FAMILIES.items():
+            kin = [row for row in some if _family(row) == family]
+            axes.scatter(
+                [row["s_R,min"] for row in kin], [row["s_T,min"] for row in kin], color=colour,
+                marker=marker, s=110 if marker == "*" else 34, zorder=3,
+                label=family if axes is panels["all"] else None,
+            )  # fmt: skip
+        axes.set(xlabel=X)
+        axes.margins(0.12)
+    said = "all teams"
     if "correlation, season" in result.numbers:
-        said = f"R = {result.numbers['correlation, season']:.3f} (paper's final round: 0.895)"
-        axes.set_title(said)
-    axes.set(xlabel=X, ylabel=Y)
-    axes.margins(0.12)
-    figure.legend(loc="outside lower center", ncols=3)
-    named = [row for row in rows if _counts(row) or _benchmark(row) or _beside(row)]
-    places = [(row["s_R,min"], row["s_T,min"]) for row in named]
-    name_points(axes, places, [_named(row) for row in named], radius=5.5)
+        said = f"R = {result.numbers['correlation, season']:.3f} (paper: 0.895)"
+    panels["all"].set(title=said, ylabel=Y)
+    panels["near"].set_title("the crowded corner")
+    _key(panels["key"], rows)
+    figure.legend(loc="outside lower center", ncols=8, columnspacing=0.9, handletextpad=0.1)
+    corner = [row["file"] for row in crowd]
+    far = [row for row in drawn if row["file"] not in corner]
+    for axes, some in ((panels["all"], far), (panels["near"], crowd)):
+        places = [(row["s_R,min"], row["s_T,min"]) for row in some]
+        other = [(row["s_R,min"], row["s_T,min"]) for row in drawn] if some is far else ()
+        name_points(axes, places, [_number(row) for row in some], avoid=other, radius=4.5)
     alt = (
-        "Scatter plot of both minimum scores of every release of a season of bots: they rise "
-        "together, except cheating, which has the highest s_R and the lowest s_T."
+        "Scatter plots of both minimum scores of every release of a season of bots, the crowded "
+        "corner again, and a key of their obfuscations: they rise together, except cheating, which "
+        "has the highest s_R and the lowest s_T."
     )
     return Picture("fig9-season", alt, figure)
 
 
-def _counts(row: dict[str, Any]) -> bool:
-    return bool(row["valid"]) and row["role"] == "team" and not row["hors concours"]
+def _key(axes: Axes, rows: list[dict[str, Any]]) -> None:
+    """Number and obfuscation of every team, in columns."""
+    bare(axes)
+    lines = [f"{_number(row)}  {_named(row)}" for row in rows if not _benchmark(row)]
+    deep = -(-len(lines) // KEY_COLUMNS)
+    for k in range(KEY_COLUMNS):
+        text = "\n".join(lines[k * deep : (k + 1) * deep])
+        axes.text(k / KEY_COLUMNS, 1, text, va="top", fontsize=7.6, linespacing=1.35,
+                  transform=axes.transAxes)  # fmt: skip
 
 
 def _benchmark(row: dict[str, Any]) -> bool:
@@ -170,10 +201,19 @@ def _beside(row: dict[str, Any]) -> bool:
     return bool(row["hors concours"])
 
 
+def _number(row: dict[str, Any]) -> str:
+    return "benchmark" if _benchmark(row) else str(int(row["team"]))
+
+
+def _family(row: dict[str, Any]) -> str:
+    return "benchmark" if _benchmark(row) else str(row["obfuscation"]).split("(")[0]
+
+
 def _named(row: dict[str, Any]) -> str:
-    if _benchmark(row):
-        return "benchmark"
-    return tidy(row["obfuscation"]).replace("hospital=false", "no hospitals")
+    name = tidy(row["obfuscation"]).replace("hospital=false", "no hospitals")
+    if _beside(row):
+        return f"{name}, hors concours"
+    return name if row["valid"] else f"{name}, below the floor"
 
 
 def _preliminary(result: StudyResult) -> Picture:
