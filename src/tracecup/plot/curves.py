@@ -124,29 +124,35 @@ def budgets(result: StudyResult) -> list[Picture]:
 def at_home(result: StudyResult) -> list[Picture]:
     """Probability of being at home over the day; the part that the contest uses is marked."""
     table, seen = result.tables["home"], result.tables["contest"]
-    hours = [minute / 60 for minute in table.column("minute")]
-    figure = sheet(result.source, 3.6, title="Probability of being at home")
-    left, right = figure.subplots(1, 2, sharey=True)
-    left.plot(hours, table.column("probability"), color=BLUE)
+    hours, share = [minute / 60 for minute in table.column("minute")], table.column("probability")
+    figure = sheet(result.source, 3.8, title="Probability of being at home")
+    left, right = figure.subplots(1, 2)
+    left.plot(hours, share, color=BLUE)
     left.axvspan(8, 18, color=GREEN, alpha=0.08, linewidth=0)
     left.text(13, 0.9, "what the contest uses", ha="center", fontsize=8.5)
-    left.set(title="built-in city, 6:00 to 18:00", ylabel="share of users at home", xlim=(6, 18))
+    left.text(17.9, share[-1] + 0.03, f"{share[-1]:.2f}", ha="right", fontsize=8.5, color=BLUE)
+    left.set(title="built-in city", ylabel="share of users at home", xlim=(6, 18))
     left.set_ylim(0, 1.03)
-    hours = [minute / 60 for minute in seen.column("minute")]
+    # At 8:00 itself everybody is there by definition.
+    later = [row for row in seen.records() if row["minute"] > seen.column("minute")[0]]
     for name, colour, marker in zip(
         seen.columns[1:], (BLUE, VERMILION, GREEN), "os^", strict=False
     ):
         right.plot(
-            hours, seen.column(name), color=colour, marker=marker, markersize=3.5, label=name
-        )
-    right.set(title="back at the region of 8:00", xlim=(7.8, 18))
+            [row["minute"] / 60 for row in later], [row[name] for row in later], color=colour,
+            marker=marker, markersize=4, label=name,
+        )  # fmt: skip
+    right.set(title="in the region of 8:00 again", ylabel="share of users who start there")
+    right.set(xlim=(8, 18))
+    right.set_ylim(bottom=0)
     right.legend(loc="upper center")
     for axes, first in ((left, 6), (right, 8)):
         ticks = range(first, 19, 2)
         axes.set_xticks(ticks, labels=[f"{hour}:00" for hour in ticks])
         axes.set_xlabel("time of day")
     alt = (
-        "Left: share of users at home over the day, near 1 from 6:00 to 8:00, low at noon. Right: "
-        "share back at the region of 8:00, the built-in city beside the contest's own traces."
+        "Left: share of users at home over the day, near 1 from 6:00 to 8:00, low at noon, a tenth "
+        "at 18:00. Right: share in the region of 8:00 at later times, the built-in city beside "
+        "the contest's own traces."
     )
     return [Picture("fig19", alt, figure)]
