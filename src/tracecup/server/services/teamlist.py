@@ -90,7 +90,8 @@ def plan_csv(contest: Contest, text: str) -> TeamPlan:
     text = text.removeprefix("\ufeff")
     problems: list[Problem] = []
     lines = _lines(text, problems)
-    rows = _Planner(contest, problems).plan(lines) if not problems else []
+    rows = _Planner(contest, problems).plan(lines)
+    problems.sort(key=lambda one: int(one["line"]))
     return TeamPlan(tuple(rows), tuple(problems[:MAX_PROBLEMS]), text)
 
 
