@@ -163,6 +163,18 @@ class TestMembers:
         path.write_bytes(content)
         refused(path, "invalid")
 
+    def test_a_directory_before_the_file_begins(self, packed):
+        path = packed((ETABLE, b"1"))
+        content = bytearray(path.read_bytes())
+        struct.pack_into("<L", content, content.rindex(b"PK\x05\x06") + 12, 5000)
+        path.write_bytes(content)
+        refused(path, "invalid")
+
+    def test_a_file_without_a_name(self, packed):
+        info = zipfile.ZipInfo("x")
+        info.filename = ""
+        assert read(packed((info, b"1"))) == {"": b"1"}
+
     def test_an_archive_with_a_comment_is_fine(self, packed):
         path = packed((ETABLE, b"1"))
         with zipfile.ZipFile(path, "a") as archive:

@@ -5,6 +5,7 @@ Names are only looked at, bytes go to files that we name; nothing is unpacked be
 
 from __future__ import annotations
 
+import errno
 import stat
 import struct
 import zipfile
@@ -60,11 +61,9 @@ class Member:
     def spooled(self) -> Iterator[Incoming]:
         """The member on disk while it is needed; `Refused` for too much or broken content."""
         with store().temporary() as path:
-            try:
-                with self._archive.open(self._info) as file:
-                    got = written(path, self._within_budget(file), self._most)
-            except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-                raise Refused("invalid", _("This part of the archive is broken.")) from error
+            broken = Refused("invalid", _("This part of the archive is broken."))
+            with _refusing(broken), self._archive.open(self._info) as file:
+                got = written(path, self._within_budget(file), self._most)
             yield got
 
     def _within_budget(self, file: IO[bytes]) -> Iterator[bytes]:
@@ -83,10 +82,8 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]
     """
     with path.open("rb") as raw:
         _require_small_directory(raw)
-        try:
+        with _refusing(_no_archive()):
             archive = zipfile.ZipFile(raw)
-        except (zipfile.BadZipFile, ValueError, NotImplementedError, UnicodeDecodeError) as error:
-            raise _no_archive() from error
         with archive:
             infos = [info for info in archive.infolist() if not _is_junk(info)]
             if len(infos) > MAX_MEMBERS:
@@ -106,6 +103,21 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]
                     member_bytes,
                     budget,
                 )
+
+
+@contextmanager
+def _refusing(refusal: Refused) -> Iterator[None]:
+    """Turn whatever the library says about a broken archive into a refusal."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError) as error:
+        raise refusal from error
+    except (ValueError, IndexError, OverflowError, RuntimeError) as error:
+        raise refusal from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a place in the file that cannot be
+            raise
+        raise refusal from error
 
 
 def _require_small_directory(raw: IO[bytes]) -> None:
@@ -157,7 +169,11 @@ def _meaning(info: zipfile.ZipInfo) -> object:
 
 
 def _is_junk(info: zipfile.ZipInfo) -> bool:
-    return info.is_dir() or info.filename.startswith(_JUNK[0]) or _last(info.filename) in _JUNK
+    return (
+        info.filename.endswith("/")
+        or info.filename.startswith(_JUNK[0])
+        or _last(info.filename) in _JUNK
+    )
 
 
 def _last(name: str) -> str:

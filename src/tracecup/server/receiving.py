@@ -1,0 +1,342 @@
+"""The web server: waitress, which notes when each body had fully arrived and keeps strangers short.
+
+Bodies are received by one thread and spooled to disk, so slow clients hold no worker; uploads have
+workers of their own, so pages answer while files are checked.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import socket
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Any
+
+from waitress import wasyncore
+from waitress.adjustments import Adjustments
+from waitress.buffers import FileBasedBuffer, OverflowableBuffer
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
+from waitress.server import MultiSocketServer, TcpWSGIServer
+from waitress.task import ThreadedTaskDispatcher
+from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
+
+from tracecup.safeio import MIB
+from tracecup.server.answering import RefusalTask, StampedTask
+
+UPLOAD_THREADS = 4
+CONNECTIONS = 400
+OPEN_FILES = 4096
+SMALL_BODY = 2 * MIB
+MEMORY_BODY = 64 * 1024
+MAX_HEADER = 64 * 1024
+MAX_CHUNK_LINE = 4096
+RECEIVE_BLOCK = 64 * 1024
+LOOK_AT_DISK = 4 * MIB
+HEADER_SECONDS = 30
+BODY_SECONDS = 60
+BODY_RATE = 1024  # bytes a second that a body must make on average after BODY_SECONDS
+DRAIN_SECONDS = 10
+FORMS = ("", "application/json", "application/x-www-form-urlencoded")
+
+
+def make_server(
+    application: Any,
+    host: str,
+    port: int,
+    threads: int = 8,
+    max_body: int = 1024 * MIB,
+    *,
+    folder: Path | None = None,
+    proxied: bool | None = None,
+) -> Server:
+    """A server that listens; `run()` serves until SystemExit, `close()` ends it.
+
+    `max_body` limits every body, chunked ones too. Bodies that are no files (forms, JSON) and
+    those of requests that show neither token nor session are held to `SMALL_BODY`. Bodies lie in
+    `folder` while they arrive, by default in the server's folder for unfinished files. `proxied`
+    trusts the X-Forwarded headers of a reverse proxy.
+    """
+    if folder is None or proxied is None:
+        from django.conf import settings
+
+        folder = folder or settings.CONFIG.incoming
+        proxied = settings.CONFIG.proxied if proxied is None else proxied
+    # A busy upload lane is our intention and no news.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    _raise_file_limit()
+    trusted: dict[str, Any] = {}
+    if proxied:
+        headers = {"x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"}
+        trusted = {"trusted_proxy": "*", "trusted_proxy_headers": headers}
+    adjustments = Adjustments(
+        host=host,
+        port=port,
+        threads=threads,
+        ident="tracecup",
+        # Our own parser says no, earlier and in our words.
+        max_request_body_size=sys.maxsize,
+        max_request_header_size=MAX_HEADER,
+        recv_bytes=RECEIVE_BLOCK,
+        connection_limit=CONNECTIONS,
+        cleanup_interval=5,
+        log_socket_errors=False,
+        **trusted,
+    )
+    adjustments.max_body, adjustments.spool_folder = max_body, folder
+    lanes = Lanes(threads, UPLOAD_THREADS)
+    sockets: dict[int, Any] = {}
+    listening = [
+        _Listener(application, sockets, dispatcher=lanes, adj=adjustments, sockinfo=address)
+        for address in adjustments.listen
+    ]
+    at = [(one.effective_host, one.effective_port) for one in listening]
+    return Server(sockets, adjustments, at, lanes, listening[-1].log_info)
+
+
+class Server(MultiSocketServer):
+    """All sockets of one server, with one crew of workers."""
+
+    _stopped = False
+
+    def run(self) -> None:
+        """Serve until `stop()` is called or the process is told to end."""
+        try:
+            while self.map and not self._stopped:
+                wasyncore.loop(
+                    timeout=self.adj.asyncore_loop_timeout, use_poll=True, map=self.map, count=1
+                )
+        except (SystemExit, KeyboardInterrupt):
+            pass
+        finally:
+            self.close()
+
+    def stop(self) -> None:
+        """End `run()`, from another thread."""
+        self._stopped = True
+        for one in list(self.map.values()):
+            if isinstance(one, _Listener):
+                one.pull_trigger()
+
+    @property
+    def port(self) -> int:
+        """The port it listens at; useful where port 0 asked for any."""
+        return int(self.effective_listen[0][1])
+
+
+class Lanes:
+    """Two crews of workers: one for files that come in, one for everything else."""
+
+    def __init__(self, pages: int, uploads: int) -> None:
+        self.pages, self.uploads = ThreadedTaskDispatcher(), ThreadedTaskDispatcher()
+        self.pages.set_thread_count(pages)
+        self.uploads.set_thread_count(uploads)
+
+    def add_task(self, channel: Any) -> None:
+        """Give the first request of a channel to its crew."""
+        (self.uploads if is_file(channel.requests[0]) else self.pages).add_task(channel)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
+        """Let both crews finish, as far as they do in time."""
+        ends = [lane.shutdown(cancel_pending, timeout) for lane in (self.pages, self.uploads)]
+        return all(ends)
+
+
+def is_file(request: Any) -> bool:
+    """Whether a request brings a file: a body that is neither a form nor JSON."""
+    if request.error is not None or request.command not in ("POST", "PUT", "PATCH"):
+        return False
+    return request.headers.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() not in FORMS
+
+
+class _DiskFull(Error):
+    code, reason = 507, "Insufficient Storage"
+
+
+class _File(FileBasedBuffer):
+    """A body on disk, in our own folder; looks now and then how much room is left."""
+
+    def __init__(self, folder: Path, before: Any = None) -> None:
+        self._folder, self._unseen = folder, 0
+        super().__init__(self.newfile(), before)
+
+    def newfile(self) -> IO[bytes]:
+        return TemporaryFile("w+b", dir=self._folder)
+
+    def append(self, block: bytes) -> None:
+        self._unseen += len(block)
+        if self._unseen >= LOOK_AT_DISK:
+            self._unseen = 0
+            require_room(self._folder)
+        super().append(block)
+
+
+class _Spool(OverflowableBuffer):
+    """A body: small ones in memory, others on disk."""
+
+    buf: Any = None
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(MEMORY_BODY)
+        self._folder = folder
+
+    def _set_large_buffer(self) -> None:
+        before = self.buf
+        require_room(self._folder)
+        self.buf, self.overflowed = _File(self._folder, before), True
+        if before is not None:
+            before.close()
+
+
+def require_room(folder: Path) -> None:
+    """`OSError` (disk full) where less than the reserve is left for unfinished files."""
+    from tracecup.server.storage import RESERVE_BYTES, BlobStore
+
+    if BlobStore(folder, folder).free() < RESERVE_BYTES:
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+
+class _Parser(HTTPRequestParser):
+    """Collects a request; knows when it was complete, and stops early what is too much."""
+
+    received_at: float | None = None
+
+    def __init__(self, adj: Any) -> None:
+        super().__init__(adj)
+        self.began = time.monotonic()
+
+    def received(self, data: bytes) -> int:
+        """Take what arrived; returns how much of it belongs to this request."""
+        try:
+            consumed: int = super().received(data)
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self._stop(_DiskFull("the disk is full"))
+            return len(data)
+        if self.error is None and self._too_much():
+            return len(data)
+        if self.completed and self.received_at is None:
+            self.received_at = time.monotonic()
+        return consumed
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """As the parent does; then the body goes to our folder."""
+        super().parse_header(header_plus)
+        if self.body_rcv is not None:
+            self.body_rcv.buf = _Spool(self.adj.spool_folder)
+
+    @property
+    def limit(self) -> int:
+        """The largest body of this request."""
+        shown = "AUTHORIZATION" in self.headers or "COOKIE" in self.headers
+        most: int = self.adj.max_body
+        return most if shown and is_file(self) else min(SMALL_BODY, most)
+
+    def is_slow(self, now: float) -> bool:
+        """Whether the rest of this request is not worth waiting for."""
+        waited = now - self.began
+        if not self.headers_finished:
+            return waited > HEADER_SECONDS
+        return waited > BODY_SECONDS and self.body_bytes_received < BODY_RATE * waited
+
+    def _too_much(self) -> bool:
+        body = self.body_rcv
+        if max(self.content_length, self.body_bytes_received) > self.limit:
+            self._stop(RequestEntityTooLarge(str(self.limit)))
+        elif self.chunked and body is not None and len(body.control_line) > MAX_CHUNK_LINE:
+            self._stop(BadRequest("a line between chunks is too long"))
+        elif self.chunked and body is not None and len(body.trailer) > MAX_HEADER:
+            self._stop(BadRequest("the trailer is too long"))
+        return self.error is not None
+
+    def _stop(self, error: Error) -> None:
+        # Without a word to go on: who asked for "100 Continue" gets the error instead.
+        self.error, self.completed, self.expect_continue = error, True, False
+        self.close()
+
+
+class _Channel(HTTPChannel):
+    """A connection; reads on for a while after a refusal, so that the client sees the answer."""
+
+    task_class = StampedTask
+    error_task_class = RefusalTask
+    parser_class = _Parser
+    close_when_flushed: bool = False
+    refused = False
+    drain_until: float | None = None
+
+    def received(self, data: bytes) -> bool:
+        """Take what arrived."""
+        taken: bool = super().received(data)
+        self.refused = self.refused or any(one.error for one in list(self.requests))
+        return taken
+
+    def readable(self) -> bool:
+        """Whether something may come."""
+        return self.drain_until is not None or bool(super().readable())
+
+    def writable(self) -> bool:
+        """Whether something is to be sent, or the connection to be closed."""
+        return bool(self.will_close if self.drain_until is not None else super().writable())
+
+    def handle_read(self) -> None:
+        """Read what came; after a refusal it goes nowhere."""
+        if self.drain_until is None:
+            super().handle_read()
+        elif time.monotonic() > self.drain_until:
+            self.handle_close()
+        else:
+            with suppress(OSError):
+                self.recv(4 * RECEIVE_BLOCK)
+
+    def handle_write(self) -> None:
+        """Send; a refusal is followed by the end of our side only."""
+        if not (self.refused and self.close_when_flushed):
+            super().handle_write()
+            return
+        self._flush_exception(self._flush_some)
+        if self.will_close or not self.connected:
+            self.handle_close()
+        elif not self.total_outbufs_len:
+            # Closing with unread data would throw our answer away on its way to the client.
+            self.close_when_flushed, self.drain_until = False, time.monotonic() + DRAIN_SECONDS
+            with suppress(OSError):
+                self.socket.shutdown(socket.SHUT_WR)
+
+    def is_over(self, now: float) -> bool:
+        """Whether nobody should wait for this connection any longer."""
+        if self.drain_until is not None:
+            return now > self.drain_until
+        return self.request is not None and not self.requests and self.request.is_slow(now)
+
+
+class _Listener(TcpWSGIServer):
+    """A listening socket."""
+
+    channel_class = _Channel
+
+    def maintenance(self, now: float) -> None:
+        """Close connections without activity and those that trickle."""
+        super().maintenance(now)
+        for channel in list(self.active_channels.values()):
+            if channel.is_over(time.monotonic()):
+                channel.will_close = True
+
+
+def _raise_file_limit() -> None:
+    """A connection may need three open files; the usual limit of 1024 is for few of them."""
+    if os.name != "posix":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

@@ -1,0 +1,254 @@
+"""The web server by itself: arrival, limits, slow and broken clients, lanes."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from tracecup.server import receiving
+from tracecup.server.receiving import make_server
+from tracecup.server.storage import BlobStore
+
+KIB = 1024
+CSV = {"Content-Type": "text/csv", "Authorization": "Bearer x"}
+
+
+class App:
+    """Answers with what it was asked; `/wait` stays until it is let go."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.started = threading.Semaphore(0)
+        self.arrivals: list[tuple[float, float]] = []
+
+    def __call__(self, environ, start_response):
+        body = environ["wsgi.input"].read()
+        self.arrivals.append((environ["tracecup.received"], time.monotonic()))
+        if environ["PATH_INFO"] == "/wait":
+            self.started.release()
+            self.go.wait(20)
+        told = {"method": environ["REQUEST_METHOD"], "size": len(body)}
+        content = json.dumps(told).encode()
+        headers = [("Content-Type", "application/json"), ("Content-Length", str(len(content)))]
+        start_response("200 OK", headers)
+        return [content]
+
+
+@pytest.fixture
+def app():
+    return App()
+
+
+@pytest.fixture
+def port(app, tmp_path):
+    """A running server with two workers for pages and bodies up to 3 MiB."""
+    folder = tmp_path / "bodies"
+    folder.mkdir()
+    server = make_server(app, "127.0.0.1", 0, 2, 3 * 1024 * KIB, folder=folder, proxied=False)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield server.port
+    app.go.set()
+    server.stop()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def ask(port, method="GET", path="/", body=None, headers=None, **more):
+    """Status, headers and body of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request(method, path, body, headers or {}, **more)
+        answer = connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+    finally:
+        connection.close()
+
+
+def raw(port, *parts: bytes, wait: float = 0.0) -> bytes:
+    """What comes back for these bytes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        for part in parts:
+            client.sendall(part)
+            time.sleep(wait)
+        got = b""
+        while block := client.recv(65536):
+            got += block
+        return got
+
+
+class TestArrival:
+    def test_it_is_the_moment_of_the_last_byte(self, port, app):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nConnection: close\r\n\r\n"
+        begin = time.monotonic()
+        raw(port, head + b"ab", b"cd", wait=0.3)
+        stamp, _ = app.arrivals[0]
+        assert stamp >= begin + 0.3
+
+    def test_waiting_for_a_worker_does_not_move_it(self, port, app):
+        crew = [
+            threading.Thread(target=ask, args=(port, "POST", "/wait", b"x", CSV))
+            for _ in range(receiving.UPLOAD_THREADS)
+        ]
+        for one in crew:
+            one.start()
+        for _ in crew:
+            assert app.started.acquire(timeout=10)
+        last = threading.Thread(target=ask, args=(port, "POST", "/", b"y", CSV))
+        last.start()
+        time.sleep(0.5)
+        app.go.set()
+        for one in (*crew, last):
+            one.join(10)
+        stamp, worked = app.arrivals[-1]
+        assert worked - stamp >= 0.3
+
+    def test_no_header_of_a_client_can_set_it(self, port, app):
+        ask(port, headers={"tracecup.received": "1", "Tracecup-Received": "1"})
+        assert app.arrivals[0][0] > 1
+
+
+class TestLanes:
+    def test_pages_answer_while_all_uploads_wait(self, port, app):
+        crew = [
+            threading.Thread(target=ask, args=(port, "POST", "/wait", b"x", CSV)) for _ in range(8)
+        ]
+        for one in crew:
+            one.start()
+        for _ in range(receiving.UPLOAD_THREADS):
+            assert app.started.acquire(timeout=10)
+        assert ask(port)[0] == 200
+        assert ask(port, "POST", "/", b"{}", {"Content-Type": "application/json"})[0] == 200
+        app.go.set()
+        for one in crew:
+            one.join(10)
+
+
+class TestLimits:
+    def test_a_body_at_the_limit_passes(self, port):
+        status, _, body = ask(port, "POST", "/", b"x" * (3 * 1024 * KIB), CSV)
+        assert (status, json.loads(body)["size"]) == (200, 3 * 1024 * KIB)
+
+    def test_a_body_above_it_is_refused_in_our_format(self, port, app):
+        status, headers, body = ask(port, "POST", "/api/v1/x", b"x" * (3 * 1024 * KIB + 1), CSV)
+        assert status == 413
+        assert headers["Content-Type"] == "application/json"
+        assert json.loads(body)["error"]["code"] == "too-large"
+        assert not app.arrivals
+
+    def test_people_read_a_sentence(self, port):
+        status, headers, body = ask(port, "POST", "/x", b"x" * (4 * 1024 * KIB), CSV)
+        assert status == 413
+        assert headers["Content-Type"].startswith("text/plain")
+        assert b"larger than 3 MiB" in body
+
+    def test_it_is_refused_before_the_body_comes(self, port):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2147483648\r\n\r\n"
+        assert raw(port, head).startswith(b"HTTP/1.1 413")
+
+    def test_who_waits_for_a_word_gets_the_refusal(self, port):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+        got = raw(port, head + b"Content-Length: 2147483648\r\n\r\n")
+        assert got.startswith(b"HTTP/1.1 413")
+
+    def test_a_client_that_never_stops_sending_still_reads_the_answer(self, port):
+        status, _, _ = ask(port, "POST", "/", b"x" * (24 * 1024 * KIB), CSV)
+        assert status == 413
+
+    def test_chunks_are_limited_too(self, port, app):
+        blocks = (b"x" * (256 * KIB) for _ in range(20))
+        status, _, _ = ask(port, "POST", "/", blocks, CSV, encode_chunked=True)
+        assert status == 413
+        assert not app.arrivals
+
+    def test_chunks_below_the_limit_pass(self, port):
+        blocks = (b"x" * (256 * KIB) for _ in range(4))
+        status, _, body = ask(port, "POST", "/", blocks, CSV, encode_chunked=True)
+        assert (status, json.loads(body)["size"]) == (200, 1024 * KIB)
+
+    def test_an_endless_line_between_chunks_is_stopped(self, port):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        assert raw(port, head + b"0" * 9000).startswith(b"HTTP/1.1 400")
+
+    @pytest.mark.parametrize(
+        "headers",
+        [
+            {"Content-Type": "application/json", "Authorization": "Bearer x"},
+            {"Content-Type": "application/x-www-form-urlencoded", "Cookie": "sessionid=x"},
+            {"Content-Type": "text/csv"},
+        ],
+    )
+    def test_forms_and_strangers_have_less(self, port, headers):
+        assert ask(port, "POST", "/", b"x" * (2 * 1024 * KIB + 1), headers)[0] == 413
+
+    def test_large_headers_are_refused(self, port):
+        assert ask(port, headers={"X-Large": "x" * (70 * KIB)})[0] == 431
+
+    @pytest.mark.parametrize(
+        "head",
+        [
+            b"nonsense\r\n\r\n",
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+            b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ],
+    )
+    def test_nonsense_is_refused(self, port, head):
+        assert raw(port, head).startswith((b"HTTP/1.0 400", b"HTTP/1.1 400"))
+
+    def test_a_full_disk_is_told(self, port, monkeypatch):
+        monkeypatch.setattr(BlobStore, "free", lambda self: 0)
+        status, _, body = ask(port, "POST", "/api/v1/x", b"x" * (1024 * KIB), CSV)
+        assert status == 507
+        assert json.loads(body)["error"]["code"] == "storage"
+
+    def test_small_bodies_do_not_touch_the_disk(self, port, monkeypatch):
+        monkeypatch.setattr(BlobStore, "free", lambda self: 0)
+        assert ask(port, "POST", "/", b"x" * KIB, CSV)[0] == 200
+
+    def test_the_rest_of_a_refused_body_is_no_request(self, port, app):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"
+        got = raw(port, head + b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert got.count(b"HTTP/1.1 ") == 1
+        assert not app.arrivals
+
+
+class TestSlowClients:
+    def test_they_hold_no_worker(self, port):
+        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nab"
+        waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+        for client in waiting:
+            client.sendall(head)
+        assert ask(port)[0] == 200
+        for client in waiting:
+            client.close()
+
+    @pytest.mark.parametrize("head", [b"GET / HT", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n"])
+    def test_those_that_trickle_are_closed(self, port, monkeypatch, head):
+        monkeypatch.setattr(receiving, "HEADER_SECONDS", 0.2)
+        monkeypatch.setattr(receiving, "BODY_SECONDS", 0.2)
+        monkeypatch.setattr(receiving._Listener, "next_channel_cleanup", property(lambda _: 0))
+        monkeypatch.setattr(
+            receiving._Listener, "readable", lambda self: self.maintenance(time.time()) or True
+        )
+        assert raw(port, head) == b""
+
+
+class TestHead:
+    def test_no_body(self, port):
+        got = raw(port, b"HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert b"Content-Length" in got
+        assert got.endswith(b"\r\n\r\n")
+
+    def test_the_connection_can_be_used_again(self, port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        for method in ("HEAD", "GET", "HEAD", "GET"):
+            connection.request(method, "/")
+            answer = connection.getresponse()
+            assert answer.status == 200
+            answer.read()
+        connection.close()
