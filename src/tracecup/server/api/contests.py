@@ -15,7 +15,7 @@ from tracecup.server.access import Role, role_in
 from tracecup.server.api.auth import anyone, person_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Round
-from tracecup.server.services.pagedata import public
+from tracecup.server.services.pagedata import public, results, team
 
 router = Router()
 RoundName = Annotated[str | None, Query(description="A round; without it the current one.")]
@@ -43,6 +43,39 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
     """The rules as the file `contest.toml`, which `tracecup` reads."""
     role = role_in(slug, person_of(request))
     return HttpResponse(role.contest.rules_text, content_type="application/toml; charset=utf-8")
+
+
+@router.get("/contests/{slug}/results", auth=anyone, response=results.ResultsPage)
+def results_of(request: HttpRequest, slug: str, round: RoundName = None) -> results.ResultsPage:
+    """Awards, boards, matrices, commitments; `board` is null until they are published."""
+    return results.results_page(*_at(request, slug, round))
+
+
+@router.get("/contests/{slug}/team", response=team.TeamPage)
+def team_now(request: HttpRequest, slug: str, round: RoundName = None) -> team.TeamPage:
+    """What my team should do now: next step, windows, tries, announcements."""
+    return team.team_page(*_at(request, slug, round))
+
+
+@router.get("/contests/{slug}/team/release", response=team.ReleasePage)
+def team_releases(request: HttpRequest, slug: str, round: RoundName = None) -> team.ReleasePage:
+    """My team's releases: tries, history, which one counts."""
+    return team.release_page(*_at(request, slug, round))
+
+
+@router.get("/contests/{slug}/team/attack", response=team.AttackPage)
+def team_attacks(request: HttpRequest, slug: str, round: RoundName = None) -> team.AttackPage:
+    """Whom my team may attack, and its answers so far."""
+    return team.attack_page(*_at(request, slug, round))
+
+
+def _at(request: HttpRequest, slug: str, name: str | None) -> tuple[Role, Round]:
+    """Who asks, and about which round."""
+    role = role_in(slug, person_of(request))
+    found = round_in(role, name)
+    if found is None:
+        raise not_found("round")
+    return role, found
 
 
 def round_in(role: Role, name: str | None) -> Round | None:
