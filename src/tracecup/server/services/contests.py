@@ -36,6 +36,7 @@ from tracecup.server.services.rulechange import (
     read_text,
     require_reason,
     sync_rounds,
+    tidy,
 )
 from tracecup.server.services.ruletext import (
     instants_of,
@@ -104,8 +105,9 @@ def create_contest(
     if rules_text is None:
         text = text_of(Rules().renamed(name))
     else:
-        read_text(rules_text)
-        text = renamed(rules_text, name)
+        text = tidy(rules_text)
+        read_text(text)
+        text = renamed(text, name)
     with transaction.atomic():
         if Contest.objects.filter(slug=slug).exists():
             raise Refused(

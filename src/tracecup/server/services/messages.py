@@ -52,7 +52,7 @@ def announce(
             "announce",
             contest=contest,
             subject=f"team:{team.number}" if team else "teams",
-            after={"announcement": made.pk, "title": title, "text": text},
+            after={"announcement": made.pk, "title": title},
         )
         if mail:
             _enqueue_mail(made)
@@ -129,7 +129,7 @@ def appeal(team: Team, text: str, actor: Actor) -> Appeal:
             "appeal",
             contest=contest,
             subject=f"team:{team.number}",
-            after={"appeal": made.pk, "text": text},
+            after={"appeal": made.pk},
         )
         people = [one.person for one in Organiser.objects.filter(contest=contest)]
         addresses = [p.email for p in people if p.email and p.is_active]

@@ -65,6 +65,7 @@ def plan_rules(contest: Contest, text: str) -> RulesPlan:
 
     Nothing is written. `problems` name the line; `effects` are all changed keys.
     """
+    text = tidy(text)
     try:
         rules = read_text(text, contest.rules)
     except Refused as error:
@@ -87,7 +88,7 @@ def change_rules(
 
     `version` is the one the organiser began with: where somebody was quicker, it is a conflict.
     """
-    require_reason(why)
+    why, text = require_reason(why), tidy(text)
     with transaction.atomic():
         held = Contest.objects.select_for_update().get(pk=contest.pk)
         if version is not None and version != held.rules_version:
@@ -129,6 +130,11 @@ def apply_rules(
     )
     if plan.makes_data:
         _make_data_anew(contest)
+
+
+def tidy(text: str) -> str:
+    """A text with line ends as files have them; browsers send others."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_text(text: str, old: Rules | None = None) -> Rules:

@@ -1,0 +1,378 @@
+"""What the organisers' pages can do: each act has a form, a service, and a sentence afterwards.
+
+Acts know no HTTP beyond the typed values of their form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from tracecup.server.errors import not_found
+from tracecup.server.models import Announcement, Appeal, Extension, Job
+from tracecup.server.pages import organiserforms as forms
+from tracecup.server.pages.context import Place
+from tracecup.server.services import contests, repairs
+
+
+@dataclass(frozen=True)
+class Done:
+    """What an act says afterwards; what is `shown` is shown once, on this very page."""
+
+    message: str
+    shown: dict[str, Any] = field(default_factory=dict)
+    goto: str = ""
+
+
+Values = Mapping[str, Any]
+Do = Callable[[Place, Values, str], Done]
+
+
+@dataclass(frozen=True)
+class Act:
+    """A form and what it does; the last argument of `do` is the site's address."""
+
+    form: type[forms.ActForm]
+    do: Do
+
+
+def _pause(place: Place, v: Values, site: str) -> Done:
+    contests.pause(place.contest, place.actor, v["why"])
+    return Done(_("The contest is paused."))
+
+
+def _resume(place: Place, v: Values, site: str) -> Done:
+    moved = contests.resume(place.contest, place.actor, v["why"], v["shift"])
+    if not moved:
+        return Done(_("The contest goes on; no deadline was moved."))
+    from tracecup.server.services.rulechange import shown_span
+
+    return Done(
+        _("The contest goes on; everything ahead was moved by %(span)s.")
+        % {"span": shown_span(moved)}
+    )
+
+
+def _deadline(place: Place, v: Values, site: str) -> Done:
+    contests.move_deadline(
+        place.require_round(), v["phase"], v["until"], place.actor, v["why"], follow=v["follow"]
+    )
+    return Done(_("The deadline was moved. Tell the teams: announce it below."))
+
+
+def _announce(place: Place, v: Values, site: str) -> Done:
+    team = forms.chosen_team(place, v["team"]) if v["team"] else None
+    contests.announce(place.contest, v["title"], v["text"], place.actor, team, mail=v["mail"])
+    return Done(_("Announced."))
+
+
+def _retract(place: Place, v: Values, site: str) -> Done:
+    contests.retract_announcement(_announcement(place, v["id"]), place.actor, v["why"])
+    return Done(_("Retracted; it can be restored below."))
+
+
+def _restore(place: Place, v: Values, site: str) -> Done:
+    contests.restore_announcement(_announcement(place, v["id"]), place.actor)
+    return Done(_("The announcement is back."))
+
+
+def _clock(place: Place, v: Values, site: str) -> Done:
+    contests.move_clock(place.contest, 3600 * v["hours"], place.actor)
+    return Done(_("The clock was moved."))
+
+
+def _next_phase(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.running import phase_ahead
+
+    ahead = phase_ahead(place.require_round(), place.now)
+    if ahead is None:
+        return Done(_("No phase lies ahead."))
+    seconds = (ahead[1] - place.now).total_seconds() + 1
+    contests.move_clock(place.contest, seconds, place.actor)
+    return Done(_("The clock was moved to the next phase."))
+
+
+def _appeals(place: Place, v: Values, site: str) -> Done:
+    contests.open_appeals(place.contest, v["until"], place.actor, v["why"])
+    return Done(_("Appeals are open.") if v["until"] else _("Appeals are closed."))
+
+
+def _answer(place: Place, v: Values, site: str) -> Done:
+    found = Appeal.objects.filter(team__contest=place.contest, pk=v["id"]).first()
+    if found is None:
+        raise not_found("appeal")
+    contests.answer_appeal(found, v["answer"], v["accepted"], place.actor)
+    return Done(_("The team has your answer."))
+
+
+def _retry(place: Place, v: Values, site: str) -> Done:
+    found = Job.objects.filter(contest=place.contest, pk=v["id"]).first()
+    if found is None:
+        raise not_found("job")
+    repairs.retry_job(found, place.actor, v["why"])
+    return Done(_("The job is in the queue again."))
+
+
+def _rehearse(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.rehearsal import rehearse
+
+    made = rehearse(place.contest, place.actor, teams=v["teams"], users=v["users"])
+    return Done(
+        _("The rehearsal %(name)s has begun; its state is shown below.") % {"name": made.slug}
+    )
+
+
+def _csv_check(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.teams import plan_csv
+
+    return Done("", {"plan": plan_csv(place.contest, v["text"])})
+
+
+def _csv_apply(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services import letters
+    from tracecup.server.services.teams import apply_csv, invitations_csv, plan_csv
+
+    made = apply_csv(place.contest, plan_csv(place.contest, v["text"]), place.actor)
+    sent = letters.invite_all(made, site) if v["mail"] else 0
+    shown = {"invitations": made, "invitations_csv": invitations_csv(made, site), "site": site}
+    said = _("%(links)d links were made, %(sent)d sent. They are shown once: keep them now.")
+    return Done(said % {"links": len(made), "sent": sent}, shown)
+
+
+def _team(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.teams import create_team
+
+    made = create_team(
+        place.contest,
+        v["name"],
+        place.actor,
+        division=v["division"],
+        hors_concours=v["hors_concours"],
+    )
+    return Done(_("Team %(number)d was made.") % {"number": made.number})
+
+
+def _link(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services import letters
+    from tracecup.server.services.people import new_link
+
+    team = forms.chosen_team(place, v["team"])
+    secret = new_link("member", place.actor, team=team, name=v["name"], email=v["email"])
+    if v["mail"] and v["email"]:
+        letters.invite(team, v["name"], v["email"], f"/link/{secret}/", site)
+    return Done(_("This link works once and is shown once."), {"link": f"{site}/link/{secret}/"})
+
+
+def _organiser(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services import letters
+    from tracecup.server.services.people import new_link
+
+    secret = new_link(
+        "organiser", place.actor, contest=place.contest, name=v["name"], email=v["email"]
+    )
+    if v["mail"] and v["email"]:
+        letters.invite_organiser(place.contest, v["name"], v["email"], f"/link/{secret}/", site)
+    return Done(_("This link works once and is shown once."), {"link": f"{site}/link/{secret}/"})
+
+
+def _revoke_link(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.links import link_by_number, revoke_link
+
+    revoke_link(link_by_number(place.contest, v["id"]), place.actor)
+    return Done(_("The link no longer works."))
+
+
+def _status(place: Place, v: Values, site: str) -> Done:
+    contests.set_status(forms.chosen_team(place, v["team"]), v["status"], v["why"], place.actor)
+    return Done(_("The team's status was changed; it can be changed back in the same way."))
+
+
+def _extend(place: Place, v: Values, site: str) -> Done:
+    contests.extend(
+        forms.chosen_team(place, v["team"]),
+        place.require_round(),
+        v["phase"],
+        place.actor,
+        until=v["until"],
+        extra_tries=v["extra_tries"] or 0,
+        reason=v["why"],
+    )
+    return Done(_("Extended for this team; the judge waits for it."))
+
+
+def _take_back(place: Place, v: Values, site: str) -> Done:
+    found = Extension.objects.filter(team__contest=place.contest, pk=v["id"]).first()
+    if found is None:
+        raise not_found("extension")
+    contests.take_back_extension(found, place.actor, v["why"])
+    return Done(_("The extension was taken back."))
+
+
+def _rerun(place: Place, v: Values, site: str) -> Done:
+    repairs.rerun(_submission(place, v["ref"]), place.actor, v["why"])
+    return Done(_("It is scored again; the team loses no try."))
+
+
+def _withdraw(place: Place, v: Values, site: str) -> Done:
+    repairs.withdraw(_submission(place, v["ref"]), place.actor, v["why"])
+    return Done(_("Withdrawn; it can be restored."))
+
+
+def _unwithdraw(place: Place, v: Values, site: str) -> Done:
+    repairs.restore(_submission(place, v["ref"]), place.actor, v["why"])
+    return Done(_("The submission counts again."))
+
+
+def _publish(place: Place, v: Values, site: str) -> Done:
+    repairs.publish_now(place.require_round(), place.actor, v["why"])
+    return Done(_("The releases are published; attacks may begin when their phase is open."))
+
+
+def _auto_publish(place: Place, v: Values, site: str) -> Done:
+    contests.set_auto_publish(place.require_round(), v["on"], place.actor, v["why"])
+    return Done(
+        _("Releases are published by themselves at the instant.")
+        if v["on"]
+        else _("Releases wait until an organiser publishes them.")
+    )
+
+
+def _rescore(place: Place, v: Values, site: str) -> Done:
+    repairs.ask_results(place.require_round(), place.actor, v["why"])
+    return Done(_("A new result set is being computed; it will be a draft."))
+
+
+def _release(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.pagedata.run_scores import result_set_of
+
+    found = result_set_of(place.require_round(), v["id"])
+    repairs.publish_results(found, place.actor, v["why"])
+    return Done(_("Results are public."))
+
+
+def _freeze(place: Place, v: Values, site: str) -> Done:
+    contests.freeze(place.require_round(), v["on"], place.actor, v["why"])
+    return Done(
+        _("Boards are frozen: pages, API and exports.") if v["on"] else _("Boards are shown again.")
+    )
+
+
+def _rules_check(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.pagedata.run_site import plan_row
+
+    return Done("", {"plan": plan_row(contests.plan_rules(place.contest, v["text"]))})
+
+
+def _rules_save(place: Place, v: Values, site: str) -> Done:
+    contests.change_rules(place.contest, v["text"], place.actor, v["why"], v["version"])
+    return Done(_("The rules were changed. The text before is in the list below."))
+
+
+def _details(place: Place, v: Values, site: str) -> Done:
+    contests.set_details(
+        place.contest,
+        place.actor,
+        is_public=v["is_public"],
+        join_open=v["join_open"],
+        divisions=v["divisions"].splitlines(),
+    )
+    return Done(_("Saved."))
+
+
+def _clone(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.pagedata.run_site import require_staff
+
+    require_staff(place.role.person)
+    made = contests.clone_contest(
+        place.contest,
+        place.actor,
+        name=v["name"],
+        slug=v["slug"],
+        starts=v["starts"],
+        with_teams=v["with_teams"],
+    )
+    return Done(_("The contest was cloned; this is the new one."), goto=made.slug)
+
+
+def _delete(place: Place, v: Values, site: str) -> Done:
+    contests.delete(place.contest, place.actor, v["why"])
+    return Done(_("The contest is deleted; “New contest” can bring it back."), goto="/")
+
+
+def _forget(place: Place, v: Values, site: str) -> Done:
+    count = repairs.forget_people(place.contest, place.actor, v["why"])
+    return Done(_("%(count)d accounts were erased; this cannot be undone.") % {"count": count})
+
+
+def _backup(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.pagedata.run_site import require_staff
+
+    require_staff(place.role.person)
+    repairs.ask_backup(place.actor)
+    return Done(_("A backup is being made; it will be in the list."))
+
+
+def _announcement(place: Place, number: int) -> Announcement:
+    found = Announcement.objects.filter(contest=place.contest, pk=number).first()
+    if found is None:
+        raise not_found("announcement")
+    return found
+
+
+def _submission(place: Place, ref: str) -> Any:
+    from tracecup.server.services.pagedata.run_teams import submission_of
+
+    return submission_of(place.role, ref)
+
+
+RUN = {
+    "pause": Act(forms.WhyForm, _pause),
+    "resume": Act(forms.ResumeForm, _resume),
+    "deadline": Act(forms.DeadlineForm, _deadline),
+    "announce": Act(forms.AnnounceForm, _announce),
+    "retract": Act(forms.NumberWhyForm, _retract),
+    "restore": Act(forms.NumberForm, _restore),
+    "clock": Act(forms.ClockForm, _clock),
+    "next_phase": Act(forms.NoForm, _next_phase),
+    "appeals": Act(forms.AppealsForm, _appeals),
+    "answer": Act(forms.AnswerForm, _answer),
+    "retry": Act(forms.NumberWhyForm, _retry),
+    "rehearse": Act(forms.RehearseForm, _rehearse),
+}
+TEAMS = {
+    "csv_check": Act(forms.CsvForm, _csv_check),
+    "csv_apply": Act(forms.CsvForm, _csv_apply),
+    "team": Act(forms.TeamForm, _team),
+    "link": Act(forms.LinkForm, _link),
+    "organiser": Act(forms.OrganiserForm, _organiser),
+    "revoke_link": Act(forms.NumberForm, _revoke_link),
+    "status": Act(forms.StatusForm, _status),
+    "extend": Act(forms.ExtendForm, _extend),
+    "take_back": Act(forms.NumberWhyForm, _take_back),
+}
+SUBMISSIONS = {
+    "rerun": Act(forms.RefForm, _rerun),
+    "withdraw": Act(forms.RefForm, _withdraw),
+    "unwithdraw": Act(forms.RefForm, _unwithdraw),
+}
+JUDGE = {
+    "publish": Act(forms.WhyForm, _publish),
+    "auto_publish": Act(forms.FlagForm, _auto_publish),
+}
+SCORES = {
+    "rescore": Act(forms.WhyForm, _rescore),
+    "release": Act(forms.NumberWhyForm, _release),
+    "freeze": Act(forms.FlagForm, _freeze),
+}
+SETTINGS = {
+    "rules_check": Act(forms.RulesForm, _rules_check),
+    "rules_save": Act(forms.RulesForm, _rules_save),
+    "details": Act(forms.DetailsForm, _details),
+    "clone": Act(forms.CloneForm, _clone),
+    "delete": Act(forms.WhyForm, _delete),
+    "forget": Act(forms.WhyForm, _forget),
+}
+BACKUP = {"backup": Act(forms.NoForm, _backup)}

@@ -1,0 +1,142 @@
+"""Charts of the organisers' pages: what came in hour by hour, and the matrix of scores.
+
+Every number is also in the table behind the chart.
+"""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from django.utils.translation import gettext as _
+
+from tracecup.report.chart import View
+from tracecup.server.pages.charts import Chart, Column, Table
+from tracecup.server.services.pagedata.run import RunPage
+from tracecup.server.services.pagedata.run_scores import Matrix
+
+
+def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
+    """Files that came in during the last day, hour by hour."""
+    kinds = {
+        "releases": _("releases"),
+        "answers": _("answers"),
+        "rejected": _("rejected"),
+    }
+    rows = [
+        {"hour": f"{one.at.astimezone(zone):%m-%d %H:00}", "kind": said, "count": count}
+        for one in page.hours
+        for name, said in kinds.items()
+        for count in [getattr(one, name)]
+    ]
+    total = sum(row["count"] for row in rows if isinstance(row["count"], int))
+    spec = {
+        "data": {"values": rows},
+        "height": 180,
+        "mark": {"type": "bar", "tooltip": True},
+        "encoding": {
+            "x": {
+                "field": "hour",
+                "type": "ordinal",
+                "sort": None,
+                "title": None,
+                "axis": {"labelOverlap": True, "labelAngle": 0},
+            },
+            "y": {
+                "field": "count",
+                "type": "quantitative",
+                "title": _("files"),
+                "axis": {"tickMinStep": 1},
+            },
+            "color": {
+                "field": "kind",
+                "type": "nominal",
+                "title": None,
+                "sort": list(kinds.values()),
+                "legend": {"orient": "top"},
+            },
+        },
+    }
+    table = Table(
+        _("Files that came in"),
+        (Column(_("hour"), number=False), *(Column(said) for said in kinds.values())),
+        tuple(
+            (
+                f"{one.at.astimezone(zone):%Y-%m-%d %H:00}",
+                *(str(getattr(one, name)) for name in kinds),
+            )
+            for one in page.hours
+        ),
+    )
+    return Chart(
+        key="hours",
+        title=_("What came in during the last 24 hours"),
+        caption="",
+        alt=_("%(count)d files came in during the last 24 hours.") % {"count": total},
+        views=(View("hours-view", spec),),
+        table=table,
+        table_title=_("The numbers"),
+    )
+
+
+def matrix_chart(matrix: Matrix) -> Chart:
+    """Defenders x attackers as colours; dark is a low score: the attack hurts."""
+    titles = {"reid": _("Re-identification"), "trace": _("Trace inference")}
+    rows = [
+        {"release": row.release, "attacker": name, "score": score}
+        for row in matrix.rows
+        for name, score in zip(matrix.attackers, row.scores, strict=True)
+        if score is not None
+    ]
+    spec = {
+        "data": {"values": rows},
+        "height": {"step": 22},
+        "mark": {"type": "rect", "tooltip": True},
+        "encoding": {
+            "x": {
+                "field": "attacker",
+                "type": "ordinal",
+                "sort": matrix.attackers,
+                "title": _("attacker"),
+            },
+            "y": {
+                "field": "release",
+                "type": "ordinal",
+                "sort": [row.release for row in matrix.rows],
+                "title": None,
+                "axis": {"labelLimit": 140},
+            },
+            "color": {
+                "field": "score",
+                "type": "quantitative",
+                "title": _("score"),
+                "scale": {"domain": [0, 1], "scheme": "viridis"},
+            },
+        },
+    }
+    return Chart(
+        key=f"matrix-{matrix.kind}",
+        title=titles[matrix.kind],
+        caption=_("Privacy score of each release against each attacker, from 0 to 1; low hurts."),
+        alt=_("%(count)d scores; the table below has all of them.") % {"count": len(rows)},
+        views=(View(f"matrix-{matrix.kind}-view", spec),),
+        wide=True,
+        table=Table(
+            titles[matrix.kind],
+            (
+                Column(_("release"), number=False),
+                *(Column(name) for name in matrix.attackers),
+                Column(_("minimum")),
+                Column(_("by"), number=False),
+            ),
+            tuple(
+                (
+                    row.release,
+                    *("–" if score is None else f"{score:.4f}" for score in row.scores),
+                    "–" if row.minimum is None else f"{row.minimum:.4f}",
+                    row.minimum_by,
+                )
+                for row in matrix.rows
+            ),
+        ),
+        table_title=_("All scores"),
+    )

@@ -1,0 +1,430 @@
+"""What the organisers' first page shows: is everything all right, and what happens next?
+
+Typed; the page renders it and the API returns it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from ninja import Schema
+
+from tracecup.server import clock, windows
+from tracecup.server.access import Role
+from tracecup.server.models import (
+    Announcement,
+    Appeal,
+    Contest,
+    Job,
+    Release,
+    Round,
+    Submission,
+)
+from tracecup.server.storage import store
+
+HOURS_SHOWN = 24
+JOBS_SHOWN = 30
+LOW_DISK_BYTES = 1 << 30
+# Jobs that wait longer than this make the page say so.
+SLOW_SECONDS = 600
+
+
+class RoundHead(Schema):
+    """A round and what the judge has done in it."""
+
+    name: str
+    phase: str | None
+    announced_at: datetime | None
+    judging_at: datetime | None
+    judged_at: datetime | None
+    published_at: datetime | None
+    closed_at: datetime | None
+    released_at: datetime | None
+    frozen: bool
+    auto_publish: bool
+
+
+class NextAct(Schema):
+    """What happens next by itself. `overdue`: its time has come and it is not done yet."""
+
+    act: str
+    sentence: str
+    at: datetime | None
+    seconds: float | None
+    overdue: bool
+
+
+class QueueCounts(Schema):
+    """Jobs of a contest by state; `retried` are those not done that failed before."""
+
+    waiting: int
+    running: int
+    retried: int
+    dead: int
+    oldest_waiting_seconds: float | None
+
+
+class JobRow(Schema):
+    """A job that is not done."""
+
+    id: int
+    kind: str
+    key: str
+    state: str
+    attempts: int
+    max_attempts: int
+    since: datetime
+    run_after: datetime
+    worker: str
+    error: str
+
+
+class Hour(Schema):
+    """How many files came in during an hour that begins at `at`."""
+
+    at: datetime
+    releases: int
+    answers: int
+    rejected: int
+
+
+class Check(Schema):
+    """One thing that is all right, or not; `next_step` says what to do about it."""
+
+    name: str
+    ok: bool
+    sentence: str
+    next_step: str
+
+
+class AnnouncementRow(Schema):
+    """An announcement as organisers see it."""
+
+    id: int
+    title: str
+    text: str
+    at: datetime
+    team: int | None
+    retracted: bool
+
+
+class AppealRow(Schema):
+    """An appeal of a team."""
+
+    id: int
+    team: int
+    team_name: str
+    text: str
+    at: datetime
+    state: str
+    answer: str
+    answered_at: datetime | None
+
+
+class RehearsalRow(Schema):
+    """A rehearsal that was started from this contest."""
+
+    slug: str
+    name: str
+    state: str
+    step: str
+    at: datetime
+    error: str
+
+
+class RunPage(Schema):
+    """The state of a contest for its organisers."""
+
+    slug: str
+    name: str
+    zone: str
+    now: datetime
+    paused_at: datetime | None
+    movable_clock: bool
+    clock_offset: float
+    appeals_until: datetime | None
+    round: RoundHead | None
+    rounds: list[RoundHead]
+    next_act: NextAct | None
+    checks: list[Check]
+    all_right: bool
+    queue: QueueCounts
+    jobs: list[JobRow]
+    disk_free_bytes: int
+    hours: list[Hour]
+    teams: int
+    announcements: list[AnnouncementRow]
+    appeals: list[AppealRow]
+    rehearsals: list[RehearsalRow]
+
+
+def run_page(role: Role, round: Round | None = None) -> RunPage:
+    """The first page of the organisers."""
+    role.require_organiser()
+    contest = role.contest
+    now = clock.contest_now(contest)
+    rounds = list(contest.rounds.all())
+    round = round or windows.current_round(contest, now)
+    act, queue, free = next_act(contest), queue_counts(contest), store().free()
+    checks = list(_checks(contest, act, queue, free))
+    return RunPage(
+        slug=contest.slug,
+        name=contest.name,
+        zone=contest.rules.zone,
+        now=now,
+        paused_at=contest.paused_at,
+        movable_clock=contest.is_demo or contest.is_rehearsal,
+        clock_offset=contest.clock_offset,
+        appeals_until=contest.appeals_until,
+        round=round_head(round, now) if round else None,
+        rounds=[round_head(one, now) for one in rounds],
+        next_act=act,
+        checks=checks,
+        all_right=all(check.ok for check in checks),
+        queue=queue,
+        jobs=open_jobs(contest),
+        disk_free_bytes=free,
+        hours=submissions_per_hour(contest, now),
+        teams=contest.teams.filter(deleted_at=None).count(),
+        announcements=[
+            AnnouncementRow(
+                id=one.pk,
+                title=one.title,
+                text=one.text,
+                at=one.at,
+                team=one.team.number if one.team else None,
+                retracted=one.deleted_at is not None,
+            )
+            for one in Announcement.objects.filter(contest=contest).order_by("-pk")[:50]
+        ],
+        appeals=[
+            AppealRow(
+                id=one.pk,
+                team=one.team.number,
+                team_name=one.team.name,
+                text=one.text,
+                at=one.at,
+                state=one.state,
+                answer=one.answer,
+                answered_at=one.answered_at,
+            )
+            for one in Appeal.objects.filter(team__contest=contest).order_by("-pk")[:100]
+        ],
+        rehearsals=rehearsal_rows(contest),
+    )
+
+
+def round_head(round: Round, now: datetime) -> RoundHead:
+    """What the judge has done in a round."""
+    return RoundHead(
+        phase=windows.phase_now(round, now),
+        **{name: getattr(round, name) for name in RoundHead.model_fields if name != "phase"},
+    )
+
+
+def next_act(contest: Contest) -> NextAct | None:
+    """What happens next by itself, in the round that it happens in; None when all is over."""
+    now = clock.contest_now(contest)
+    for round in contest.rounds.all():
+        found = _act_of(round)
+        if found is None:
+            continue
+        act, at, sentence = found
+        seconds = (at - now).total_seconds() if at else None
+        overdue = seconds is not None and seconds <= 0
+        return NextAct(act=act, sentence=sentence, at=at, seconds=seconds, overdue=overdue)
+    return None
+
+
+def queue_counts(contest: Contest | None = None) -> QueueCounts:
+    """Jobs by state; of one contest, or of the site."""
+    jobs = Job.objects.exclude(state="done")
+    if contest is not None:
+        jobs = jobs.filter(contest=contest)
+    found = jobs.aggregate(
+        waiting=Count("pk", filter=Q(state="waiting")),
+        running=Count("pk", filter=Q(state="running")),
+        retried=Count("pk", filter=Q(state__in=("waiting", "running"), attempts__gt=1)),
+        dead=Count("pk", filter=Q(state="dead")),
+    )
+    now = clock.now()
+    oldest = (
+        jobs.filter(state="waiting", run_after__lte=now)
+        .order_by("run_after")
+        .values_list("run_after", flat=True)
+        .first()
+    )
+    age = (now - oldest).total_seconds() if oldest else None
+    return QueueCounts(**found, oldest_waiting_seconds=age)
+
+
+def open_jobs(contest: Contest | None = None) -> list[JobRow]:
+    """Jobs that are not done, those given up first."""
+    jobs = Job.objects.exclude(state="done")
+    if contest is not None:
+        jobs = jobs.filter(contest=contest)
+    order = {"dead": 0, "running": 1, "waiting": 2}
+    rows = sorted(jobs.order_by("pk")[:500], key=lambda job: (order.get(job.state, 3), job.pk))
+    return [job_row(job) for job in rows[:JOBS_SHOWN]]
+
+
+def job_row(job: Job) -> JobRow:
+    """A job as organisers see it."""
+    since = {"dead": job.finished_at, "running": job.started_at}.get(job.state) or job.created_at
+    return JobRow(
+        since=since,
+        **{name: getattr(job, name) for name in JobRow.model_fields if name != "since"},
+    )
+
+
+def submissions_per_hour(contest: Contest, now: datetime) -> list[Hour]:
+    """What came in during each of the last hours, oldest first; times of the contest's clock."""
+    last = now.replace(minute=0, second=0, microsecond=0)
+    begins = [last - timedelta(hours=k) for k in reversed(range(HOURS_SHOWN))]
+    rows = Submission.objects.filter(contest=contest, received_at__gte=begins[0])
+    counts = {at: [0, 0, 0] for at in begins}
+    for at, kind, state in rows.values_list("received_at", "kind", "state"):
+        hour = at.replace(minute=0, second=0, microsecond=0)
+        if hour in counts:
+            place = 2 if state == "rejected" else 0 if kind == "release" else 1
+            counts[hour][place] += 1
+    return [
+        Hour(at=at, releases=found[0], answers=found[1], rejected=found[2])
+        for at, found in counts.items()
+    ]
+
+
+def rehearsal_rows(contest: Contest) -> list[RehearsalRow]:
+    """Rehearsals of a contest, newest first, each with where it stands."""
+    from tracecup.server.services.rehearsal import rehearsals_of
+
+    return [
+        RehearsalRow(
+            slug=one.contest.slug,
+            name=one.contest.name,
+            state=one.state,
+            step=one.step,
+            at=one.contest.created_at,
+            error=one.error,
+        )
+        for one in rehearsals_of(contest)
+    ]
+
+
+def _act_of(round: Round) -> tuple[str, datetime | None, str] | None:
+    """The next act of the judge in a round: its name, its instant, and what it will do."""
+    phases, contest = round.rules.phases, round.contest
+    if not phases.scheduled:
+        return (
+            "schedule",
+            None,
+            _("The phases of round %(name)s have no times yet.") % {"name": round.name},
+        )
+    teams = contest.teams.filter(deleted_at=None).count()
+    if round.announced_at is None:
+        said = ngettext("give %(count)d team its data", "give %(count)d teams their data", teams)
+        return "announce", phases.announce, said % {"count": teams}
+    if round.judged_at is None:
+        count = _releases_in(round)
+        said = ngettext(
+            "check, shuffle and commit to %(count)d release",
+            "check, shuffle and commit to %(count)d releases",
+            count,
+        )
+        return "judge", windows.last_end(round, "release"), said % {"count": count}
+    if round.published_at is None:
+        count = Release.objects.filter(round=round, valid=True, team__isnull=False).count()
+        said = ngettext(
+            "publish %(count)d valid release", "publish %(count)d valid releases", count
+        ) % {"count": count}
+        if not round.auto_publish:
+            return "publish", None, _("An organiser has to publish: %(act)s.") % {"act": said}
+        return "publish", phases.attack, said
+    if round.closed_at is None:
+        count = _answers_in(round)
+        said = ngettext(
+            "close the attacks and compute results from %(count)d answer",
+            "close the attacks and compute results from %(count)d answers",
+            count,
+        )
+        return "close", windows.last_end(round, "attack"), said % {"count": count}
+    if round.released_at is None:
+        return (
+            "release",
+            None,
+            _("An organiser has to publish the results of round %(name)s.") % {"name": round.name},
+        )
+    return None
+
+
+def _releases_in(round: Round) -> int:
+    """Data sets for which something is handed in."""
+    rows = Submission.objects.filter(
+        round=round, kind="release", state__in=("queued", "scoring", "scored")
+    )
+    return rows.values("team", "challenge").distinct().count()
+
+
+def _answers_in(round: Round) -> int:
+    return Submission.objects.filter(
+        round=round, kind__in=("reid", "trace"), state__in=("queued", "scoring", "scored")
+    ).count()
+
+
+def _checks(contest: Contest, act: NextAct | None, queue: QueueCounts, free: int) -> list[Check]:
+    waiting = queue.oldest_waiting_seconds or 0.0
+    slow = waiting > SLOW_SECONDS and contest.paused_at is None
+    late = act is not None and act.overdue and contest.paused_at is None
+    late = late and act is not None and -(act.seconds or 0.0) > SLOW_SECONDS
+    appeals = Appeal.objects.filter(team__contest=contest, state="open").count()
+    return [
+        _check(
+            _("Clock"),
+            contest.paused_at is None,
+            _("It runs."),
+            _("The contest is paused; nothing is accepted."),
+            _("Resume it below when the reason is gone."),
+        ),
+        _check(
+            _("Automatic acts"),
+            not late,
+            _("Nothing is late."),
+            _("An act should have happened already."),
+            _("Look whether a worker runs (health) and whether a job was given up."),
+        ),
+        _check(
+            _("Queue"),
+            not slow,
+            _("Jobs are taken at once."),
+            _("A job has been waiting for more than ten minutes."),
+            _("Start another worker: tracecup worker."),
+        ),
+        _check(
+            _("Jobs"),
+            not queue.dead,
+            _("None was given up."),
+            _("Some jobs were given up after several attempts."),
+            _("Read why below, then try again; teams lose no try by it."),
+        ),
+        _check(
+            _("Disk"),
+            free > LOW_DISK_BYTES,
+            _("There is room."),
+            _("Less than 1 GiB is left."),
+            _("Make room: files are refused when it is full, and cost no try."),
+        ),
+        _check(
+            _("Appeals"),
+            not appeals,
+            _("None is open."),
+            _("A team waits for an answer."),
+            _("Answer below."),
+        ),
+    ]
+
+
+def _check(name: str, ok: bool, good: str, bad: str, next_step: str) -> Check:
+    return Check(name=name, ok=ok, sentence=good if ok else bad, next_step="" if ok else next_step)

@@ -1,0 +1,383 @@
+"""What the pages of settings, log, backups, new contests and health show.
+
+Typed; the pages render it and the API returns it.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.paginator import Paginator
+from django.db import DatabaseError, connection
+from django.utils.translation import gettext as _
+from ninja import Schema
+
+from tracecup.server import clock
+from tracecup.server.access import Role
+from tracecup.server.errors import Refused
+from tracecup.server.models import Contest, Job, LogEntry, Person, WorkerToken
+from tracecup.server.services.log import check_chain
+from tracecup.server.services.pagedata.run import (
+    LOW_DISK_BYTES,
+    SLOW_SECONDS,
+    QueueCounts,
+    queue_counts,
+)
+from tracecup.server.services.rulechange import RulesPlan, history
+from tracecup.server.storage import store
+
+LOG_PAGE = 100
+BACKUP_FOLDER = "backups"
+BACKUP_KIND = "backup"
+
+
+class ProblemRow(Schema):
+    """A bad place of a text."""
+
+    line: int
+    field: str
+    found: str
+    expected: str
+
+
+class EffectRow(Schema):
+    """What a change of one key does: note, care, or refused."""
+
+    key: str
+    before: str
+    after: str
+    sentence: str
+    weight: str
+
+
+class PlanRow(Schema):
+    """What a new text of the rules would do."""
+
+    ok: bool
+    problems: list[ProblemRow]
+    effects: list[EffectRow]
+    makes_data: bool
+
+
+class VersionRow(Schema):
+    """A change of the rules; the text is in the log."""
+
+    entry: int
+    at: datetime
+    actor: str
+    action: str
+    why: str
+
+
+class SettingsPage(Schema):
+    """The rules as text and what else can be set."""
+
+    slug: str
+    name: str
+    text: str
+    version: int
+    is_public: bool
+    join_open: bool
+    divisions: list[str]
+    history: list[VersionRow]
+
+
+class LogRow(Schema):
+    """An entry of the log."""
+
+    number: int
+    at: datetime
+    contest: str
+    actor: str
+    action: str
+    subject: str
+    before: Any
+    after: Any
+    why: str
+    hash: str
+
+
+class AuditPage(Schema):
+    """The log of a contest, newest first. The chain is checked over the whole site's log."""
+
+    page: int
+    pages: int
+    total: int
+    actions: list[str]
+    action: str
+    actor: str
+    text: str
+    rows: list[LogRow]
+    chain_checked: bool
+    chain_entries: int
+    chain_faults: list[str]
+
+
+class BackupRow(Schema):
+    """A backup file in the server's folder."""
+
+    name: str
+    size: int
+    at: datetime
+
+
+class BackupJob(Schema):
+    """A backup that was asked for, and what became of it."""
+
+    id: int
+    state: str
+    at: datetime
+    finished_at: datetime | None
+    result: dict[str, Any]
+    error: str
+
+
+class BackupPage(Schema):
+    """Backups of the whole server; only staff may make and fetch them."""
+
+    staff: bool
+    backups: list[BackupRow]
+    jobs: list[BackupJob]
+    newest_seconds: float | None
+
+
+class DeletedRow(Schema):
+    """A deleted contest that can be brought back."""
+
+    slug: str
+    name: str
+    deleted_at: datetime
+
+
+class NewPage(Schema):
+    """What is needed to create a contest: the rules to begin with, what can be brought back."""
+
+    text: str
+    presets: list[str]
+    deleted: list[DeletedRow]
+
+
+class WorkerRow(Schema):
+    """A worker that was seen lately."""
+
+    name: str
+    seen_at: datetime
+    jobs: int
+    remote: bool
+
+
+class HealthPage(Schema):
+    """The state of the server: ok, attention, or down. Who is no staff sees `status` only."""
+
+    status: str
+    problems: list[str]
+    at: datetime
+    version: str
+    database: str
+    disk_free_bytes: int
+    queue: QueueCounts
+    workers: list[WorkerRow]
+    contests: int
+
+
+def plan_row(plan: RulesPlan) -> PlanRow:
+    """A plan as the page and the API show it."""
+    return PlanRow(
+        ok=not plan.problems,
+        problems=[ProblemRow(**problem) for problem in plan.problems],
+        effects=[EffectRow(**vars(effect)) for effect in plan.effects],
+        makes_data=plan.makes_data,
+    )
+
+
+def settings_page(role: Role) -> SettingsPage:
+    """The rules of a contest for its organisers."""
+    role.require_organiser()
+    contest = role.contest
+    return SettingsPage(
+        slug=contest.slug,
+        name=contest.name,
+        text=contest.rules_text,
+        version=contest.rules_version,
+        is_public=contest.is_public,
+        join_open=contest.join_open,
+        divisions=contest.divisions,
+        history=[
+            VersionRow(
+                entry=one.number,
+                at=datetime.fromisoformat(one.at),
+                actor=one.actor,
+                action=one.action,
+                why=one.why,
+            )
+            for one in history(contest)
+        ],
+    )
+
+
+def audit_page(
+    role: Role,
+    *,
+    action: str = "",
+    actor: str = "",
+    text: str = "",
+    page: int = 1,
+    check: bool = False,
+) -> AuditPage:
+    """The log of a contest; `check` walks the chain of the whole site."""
+    role.require_organiser()
+    mine = LogEntry.objects.filter(contest=role.contest.slug)
+    actions = sorted(set(mine.order_by().values_list("action", flat=True)))
+    found = mine
+    if action:
+        found = found.filter(action=action)
+    if actor:
+        found = found.filter(actor=actor)
+    if text:
+        found = found.filter(subject__icontains=text) | found.filter(why__icontains=text)
+    pages = Paginator(found.order_by("-number"), LOG_PAGE)
+    here = pages.get_page(page)
+    return AuditPage(
+        page=here.number,
+        pages=pages.num_pages,
+        total=pages.count,
+        actions=actions,
+        action=action,
+        actor=actor,
+        text=text,
+        rows=[log_row(one) for one in here],
+        chain_checked=check,
+        chain_entries=LogEntry.objects.count(),
+        chain_faults=list(check_chain())[:20] if check else [],
+    )
+
+
+def log_row(one: LogEntry) -> LogRow:
+    """An entry of the log."""
+    columns = {name: getattr(one, name) for name in LogRow.model_fields if name != "at"}
+    return LogRow(at=datetime.fromisoformat(one.at), **columns)
+
+
+def backup_page(role: Role) -> BackupPage:
+    """The backups of the server, for an organiser; names of files for staff only."""
+    role.require_organiser()
+    staff = bool(role.person and role.person.is_staff)
+    rows = backups()
+    newest = max((row.at for row in rows), default=None)
+    jobs = Job.objects.filter(kind=BACKUP_KIND).order_by("-pk")[:20]
+    return BackupPage(
+        staff=staff,
+        backups=rows if staff else [],
+        jobs=[
+            BackupJob(
+                id=job.pk,
+                state=job.state,
+                at=job.created_at,
+                finished_at=job.finished_at,
+                result=job.result,
+                error=job.error,
+            )
+            for job in (jobs if staff else [])
+        ],
+        newest_seconds=(clock.now() - newest).total_seconds() if newest else None,
+    )
+
+
+def backups() -> list[BackupRow]:
+    """The backup files in the server's folder, newest first."""
+    folder = Path(settings.CONFIG.folder) / BACKUP_FOLDER
+    found = [path for path in folder.glob("*") if path.is_file() and path.name[0] != "."]
+    rows = [
+        BackupRow(
+            name=path.name,
+            size=path.stat().st_size,
+            at=datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        )
+        for path in found
+    ]
+    return sorted(rows, key=lambda row: (row.at, row.name), reverse=True)
+
+
+def new_page(person: Person | None, preset: str = "paper") -> NewPage:
+    """The form for a new contest."""
+    from tracecup.contest.rulefile import rules_text
+    from tracecup.contest.rules import Rules
+
+    require_staff(person)
+    presets = ["paper", "organisers2019"]
+    return NewPage(
+        text=rules_text(Rules.preset(preset if preset in presets else "paper")),
+        presets=presets,
+        deleted=[
+            DeletedRow(slug=one.slug, name=one.name, deleted_at=one.deleted_at)
+            for one in deleted_contests(person)
+        ],
+    )
+
+
+def deleted_contests(person: Person | None) -> list[Contest]:
+    """Deleted contests that somebody organises."""
+    found = Contest.objects.filter(organisers__person=person, deleted_at__isnull=False)
+    return list(found.order_by("-deleted_at"))
+
+
+def require_staff(person: Person | None) -> Person:
+    """Only who may create contests and see the site's health goes on."""
+    if person is None:
+        raise Refused("not-signed-in", _("Please log in first."))
+    if not person.is_staff or not person.is_active:
+        raise Refused("forbidden", _("Only staff of this server may do this."))
+    return person
+
+
+def health() -> HealthPage:
+    """How the server is: database, disk, queue, workers."""
+    from tracecup import __version__
+
+    problems, down = [], False
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        queue, workers = queue_counts(), worker_rows()
+        contests = Contest.objects.filter(deleted_at=None).count()
+    except DatabaseError:
+        down = True
+        problems.append(_("The database does not answer."))
+        queue = QueueCounts(waiting=0, running=0, retried=0, dead=0, oldest_waiting_seconds=None)
+        workers, contests = [], 0
+    free = store().free()
+    if free < LOW_DISK_BYTES:
+        problems.append(_("Less than 1 GiB of disk is left."))
+    if (queue.oldest_waiting_seconds or 0) > SLOW_SECONDS:
+        problems.append(_("A job has been waiting for more than ten minutes."))
+    if queue.dead:
+        problems.append(_("Some jobs were given up after several attempts."))
+    return HealthPage(
+        status="down" if down else "attention" if problems else "ok",
+        problems=problems,
+        at=clock.now(),
+        version=__version__,
+        database=connection.vendor,
+        disk_free_bytes=free,
+        queue=queue,
+        workers=workers,
+        contests=contests,
+    )
+
+
+def worker_rows() -> list[WorkerRow]:
+    """Workers that took a job within the last hour, or asked for one from elsewhere."""
+    since = clock.now() - timedelta(hours=1)
+    seen: dict[str, WorkerRow] = {}
+    for name, at in Job.objects.filter(started_at__gte=since).values_list("worker", "started_at"):
+        row = seen.setdefault(name, WorkerRow(name=name, seen_at=at, jobs=0, remote=False))
+        row.jobs, row.seen_at = row.jobs + 1, max(row.seen_at, at)
+    for token in WorkerToken.objects.filter(last_used_at__gte=since, revoked_at=None):
+        row = seen.setdefault(
+            token.name, WorkerRow(name=token.name, seen_at=token.last_used_at, jobs=0, remote=True)
+        )
+        row.remote = True
+    return sorted(seen.values(), key=lambda row: row.name)
