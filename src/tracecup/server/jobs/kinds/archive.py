@@ -1,0 +1,32 @@
+"""The job `archive`: the archive of a round as one file, for the organisers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracecup.server.compute.results import ZIP_FILE
+from tracecup.server.jobs.task import Outputs, Task
+from tracecup.server.models import Job, ResultSet
+from tracecup.server.services.archiving import archive_plan
+from tracecup.server.services.entries import keep_file
+
+
+def prepare(job: Job) -> Task | None:
+    """Everything of the round, with the results."""
+    found = _result_set(job)
+    plan = archive_plan(found.round, found)
+    return Task("results.zipped", {"texts": dict(plan.texts)}, plan.files)
+
+
+def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
+    """Keep the file; originals and ID tables are in it, so it is the organisers'."""
+    round = _result_set(job).round
+    name = f"{round.contest.slug}-{round.name}.zip"
+    keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience="judge")
+
+
+def _result_set(job: Job) -> ResultSet:
+    found: ResultSet = ResultSet.objects.select_related("round__contest").get(
+        pk=job.payload["result_set"]
+    )
+    return found

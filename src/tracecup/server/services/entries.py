@@ -1,0 +1,103 @@
+"""The data sets of a round on the server, and the files that belong to them.
+
+Teams are numbered as in the contest's files; 0 is the benchmark, 901 and 902 are the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry
+from tracecup.contest.rules import AttackKind
+from tracecup.rng import child_seed
+from tracecup.server import clock
+from tracecup.server.models import Release, Round, StoredFile, Team
+from tracecup.server.storage import Blob
+
+SAMPLES = (Entry(901), Entry(902))
+NEVER = datetime(9000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set and whose it is (None: the organisers')."""
+
+    entry: Entry
+    team: Team | None = None
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether everything of it is public."""
+        return self.entry in SAMPLES
+
+
+def data_sets(round: Round) -> list[DataSet]:
+    """The benchmark, the teams' data sets in the order of their numbers, the samples.
+
+    Teams that left keep theirs: numbers have no gaps.
+    """
+    teams = [own for team in round.contest.teams.order_by("number") for own in sets_of(round, team)]
+    return [DataSet(BENCHMARK), *teams, *(DataSet(entry) for entry in SAMPLES)]
+
+
+def sets_of(round: Round, team: Team | None) -> list[DataSet]:
+    """The data sets of one team (None: the benchmark's one)."""
+    if team is None:
+        return [DataSet(BENCHMARK)]
+    played = round.contest.rules.challenges_played
+    return [DataSet(Entry(team.number, kind), team) for kind in sorted(played)]
+
+
+def entry_of(release: Release) -> Entry:
+    """The data set of a release."""
+    challenge: AttackKind = release.challenge
+    return Entry(release.team.number if release.team else BENCHMARK_TEAM, challenge)
+
+
+def round_seed(round: Round) -> int:
+    """The seed of a round's data and sample attacks; tells nothing about other rounds."""
+    return child_seed(int(round.contest.seed, 16), "round", round.name)
+
+
+def begins(round: Round, phase: str) -> datetime:
+    """When a phase begins; never, as long as it has no instant."""
+    return getattr(round.rules.phases, phase) or NEVER
+
+
+def keep_file(
+    round: Round,
+    name: str,
+    blob: Blob,
+    *,
+    kind: str,
+    audience: str,
+    data_set: DataSet | None = None,
+    visible_from: datetime | None = None,
+) -> StoredFile:
+    """Give a blob its name in a round; a file of that name before gives way."""
+    entry = data_set.entry if data_set else None
+    made, _ = StoredFile.objects.update_or_create(
+        contest=round.contest,
+        round=round,
+        name=name,
+        defaults={
+            "team": data_set.team if data_set else None,
+            "entry_team": entry.team if entry else None,
+            "challenge": entry.challenge if entry else "",
+            "kind": kind,
+            "sha256": blob.sha256,
+            "size": blob.size,
+            "audience": audience,
+            "visible_from": visible_from,
+            "created_at": clock.now(),
+        },
+    )
+    return made
+
+
+def digests(round: Round, names: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of files of a round by name, of those that are there."""
+    found = StoredFile.objects.filter(round=round, name__in=list(names))
+    return dict(found.values_list("name", "sha256"))
