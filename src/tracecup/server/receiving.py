@@ -13,9 +13,10 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
@@ -27,7 +28,13 @@ from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
 
 from tracecup.safeio import MIB
-from tracecup.server.answering import RefusalTask, StampedTask
+from tracecup.server import clock
+from tracecup.server.answering import ARRIVAL, RefusalTask, StampedTask
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from tracecup.server.models import Contest
 
 UPLOAD_THREADS = 4
 CONNECTIONS = 400
@@ -97,6 +104,11 @@ def make_server(
     ]
     at = [(one.effective_host, one.effective_port) for one in listening]
     return Server(sockets, adjustments, at, lanes, listening[-1].log_info)
+
+
+def arrived(request: HttpRequest, contest: Contest) -> datetime:
+    """When the body of a request had fully arrived, on the contest's clock."""
+    return clock.arrival(contest, request.META.get(ARRIVAL))
 
 
 class Server(MultiSocketServer):
