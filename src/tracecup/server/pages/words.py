@@ -235,6 +235,11 @@ def relative(seconds: float) -> str:
     return said["in" if seconds > 0 else "ago"].format(duration(seconds))
 
 
+def client_command(slug: str, verb: str, what: str = "") -> str:
+    """What somebody types to do the same without a browser."""
+    return " ".join(part for part in ("tracecup client", verb, slug, what) if part)
+
+
 def size(count: int | None) -> str:
     """Bytes for people.
 

@@ -24,8 +24,9 @@ from django.utils.translation import gettext as _
 from tracecup.contest.fields import zone_of
 from tracecup.report.chart import FOLLOW_THE_PAGE
 from tracecup.server import clock
-from tracecup.server.pages import words
+from tracecup.server.pages import teamwords, words
 from tracecup.server.pages.charts import Chart, script_url
+from tracecup.server.services.pagedata.team import NextStep
 
 register = template.Library()
 COMPONENTS = "server/components"
@@ -282,6 +283,60 @@ def challenge_title(name: str) -> str:
 
 
 @register.simple_tag
+def step_words(step: NextStep) -> str:
+    """The next step of a team as a sentence."""
+    return teamwords.step(step)
+
+
+@register.simple_tag
+def step_button(step: NextStep) -> str:
+    """What the button to the next step says."""
+    return teamwords.step_button(step)
+
+
+@register.filter
+def file_about(kind: str) -> str:
+    """What is in a file of a kind."""
+    return teamwords.file_about(kind)
+
+
+@register.filter
+def file_group(key: str) -> str:
+    """The name of a group of files."""
+    return teamwords.file_group(key)[0]
+
+
+@register.filter
+def file_group_about(key: str) -> str:
+    """What a group of files is."""
+    return teamwords.file_group(key)[1]
+
+
+@register.filter
+def award_title(key: str) -> str:
+    """The name of an award."""
+    return teamwords.award(key)[0]
+
+
+@register.filter
+def award_measure(key: str) -> str:
+    """What decides an award."""
+    return teamwords.award(key)[1]
+
+
+@register.filter
+def not_eligible(reason: str) -> str:
+    """Why a team is out of an award."""
+    return teamwords.not_eligible(reason)
+
+
+@register.inclusion_tag(f"{COMPONENTS}/command.html")
+def client_command(contest: Any, verb: str, what: str = "") -> Any:
+    """What does the same with the client."""
+    return {"text": words.client_command(contest.slug, verb, what)}
+
+
+@register.simple_tag
 def refusal_title(code: str) -> str:
     """The heading of a refusal."""
     return words.refusal(code)[0]
@@ -308,16 +363,15 @@ def script_json(data: Any) -> SafeString:
 def _shown(
     at: datetime | str | None, zone: tzinfo | None, now: datetime, *, relative: bool
 ) -> dict[str, Any]:
-    if isinstance(at, str):
-        at = parse_datetime(at)
-    if at is None:
+    said = parse_datetime(at) if isinstance(at, str) else at
+    if said is None:
         return {"at": None}
     here = timezone.get_current_timezone()
-    there, mine = at.astimezone(zone or here), at.astimezone(here)
+    there, mine = said.astimezone(zone or here), said.astimezone(here)
     differs = there.utcoffset() != mine.utcoffset()
-    left = (at - now).total_seconds()
+    left = (said - now).total_seconds()
     return {
-        "at": at,
+        "at": said,
         "shown": f"{there:%Y-%m-%d %H:%M} {there.tzname()}",
         "mine": f"{mine:%Y-%m-%d %H:%M} {mine.tzname()}" if differs else "",
         "left": str(round(left)),

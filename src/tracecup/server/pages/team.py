@@ -1,0 +1,152 @@
+"""Pages of a team: what to do now, its data, the attacks on it, its members.
+
+Handing in is in `handing`.
+"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from tracecup.server.errors import Refused
+from tracecup.server.models import Appeal, Person
+from tracecup.server.pages import maps, resultcharts
+from tracecup.server.pages.charts import Chart
+from tracecup.server.pages.context import Place, place
+from tracecup.server.services import downloads, teams
+from tracecup.server.services import messages as letters
+from tracecup.server.services.pagedata import defence as defence_data
+from tracecup.server.services.pagedata import people, public, teamdata
+from tracecup.server.services.pagedata import team as team_data
+
+
+@require_safe
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """What should we do now?"""
+    here = place(request, slug)
+    own = here.require_team()
+    page = team_data.team_page(here.role, here.require_round())
+    appeals = Appeal.objects.filter(team=own).order_by("-at")
+    return render(request, "server/team/team.html", here.context(page=page, appeals=appeals))
+
+
+@require_safe
+def data(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where is our data?"""
+    here = place(request, slug)
+    page = teamdata.data_page(here.role, here.require_round())
+    return render(request, "server/team/data.html", here.context(page=page))
+
+
+@require_safe
+def file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A file that the visitor may have, whole or a range of it."""
+    here = place(request, slug)
+    found = downloads.open_file(here.role, here.require_round(), name)
+    return downloads.ranged_response(request, found)
+
+
+@require_safe
+def files_zip(request: HttpRequest, slug: str) -> HttpResponse:
+    """All files that the visitor may have, as one archive."""
+    here = place(request, slug)
+    return downloads.archive_response(request, here.role, here.require_round())
+
+
+@require_safe
+def defence(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which attack hurts us?"""
+    here = place(request, slug)
+    said = request.GET.get("user", "")
+    user = int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None
+    page = defence_data.defence_page(here.role, here.require_round(), user)
+    context = here.context(page=page, charts=_defence_charts(here, page))
+    return render(request, "server/team/defence.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who are we? Captains change the team; everybody may leave it."""
+    here = place(request, slug)
+    own = here.require_team()
+    if request.method == "POST":
+        left = _change_members(request, here)
+        return redirect("contest" if left else "team-members", slug)
+    page = people.members(here.role, own)
+    context = here.context(
+        page=page,
+        join_url=request.build_absolute_uri(page.join_path),
+        tokens=people.tokens(request.user),
+    )
+    return render(request, "server/team/members.html", context)
+
+
+@require_POST
+def appeal(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say something against a decision."""
+    here = place(request, slug)
+    letters.appeal(here.require_team(), request.POST.get("text", ""), here.actor)
+    messages.success(request, _("The organisers have your appeal; the answer will be here."))
+    return redirect(f"{reverse('team', args=[slug])}#appeal")
+
+
+def _change_members(request: HttpRequest, here: Place) -> bool:
+    """One change of the team; whether the visitor has left it."""
+    own, action = here.require_team(), request.POST.get("action", "")
+    person = _member(here, request.POST.get("person", ""))
+    me = person is not None and person.pk == request.user.pk
+    if not (action == "remove" and me):
+        teams.require_manager(here.role, own)
+    if action == "new-code":
+        teams.new_code(own, here.actor)
+        messages.success(request, _("The old code and link no longer work."))
+    elif person is None:
+        raise Refused("invalid", _("Choose a member of the team."))
+    elif action == "remove":
+        teams.remove_member(own, person, here.actor)
+        messages.success(request, _("Removed from the team."))
+    elif action in ("captain", "uncaptain"):
+        teams.set_captain(own, person, here.actor, on=action == "captain")
+        messages.success(request, _("Saved."))
+    else:
+        raise Refused("invalid", _("There is no such change."))
+    return action == "remove" and me
+
+
+def _member(here: Place, number: str) -> Person | None:
+    if not number.isascii() or not number.isdigit() or len(number) > 18:
+        return None
+    found = here.require_team().members.filter(person=int(number)).select_related("person").first()
+    return found.person if found else None
+
+
+def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
+    charts = [resultcharts.risk_histogram(page.scores)]
+    city = public.city_map(here.contest)
+    if page.trace is not None and city is not None:
+        kinds = [
+            ("original", _("Original"), page.trace.original),
+            ("obfuscated", _("Released"), page.trace.obfuscated),
+        ]
+        if page.trace.inferred is not None:
+            kinds.append(("inferred", _("Best inferred"), page.trace.inferred))
+        caption = _(
+            "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
+        ).format(user=page.user)
+        charts.append(maps.trace_maps(city, page.trace.slots, kinds, caption))
+    return [one for one in charts if one is not None]
+
+
+urlpatterns = [
+    path("c/<slug:slug>/team/", team, name="team"),
+    path("c/<slug:slug>/team/data/", data, name="team-data"),
+    path("c/<slug:slug>/team/defence/", defence, name="team-defence"),
+    path("c/<slug:slug>/team/members/", members, name="team-members"),
+    path("c/<slug:slug>/team/appeal/", appeal, name="team-appeal"),
+    path("c/<slug:slug>/files.zip", files_zip, name="files-zip"),
+    path("c/<slug:slug>/files/<str:name>", file, name="file"),
+]

@@ -1,0 +1,452 @@
+"""What a team sees: the next step, its releases, its attacks.
+
+Typed; a page renders it and the API returns it. Scores of attacks are in it only as far as the
+feedback policy allows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+from ninja import Schema
+
+from tracecup.contest.entries import Entry
+from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.server import clock, windows
+from tracecup.server.access import Role
+from tracecup.server.models import Download, Round, Submission, Team
+from tracecup.server.services import messages
+from tracecup.server.services import submissions as intake
+
+ANSWER_FILES = {"reid": "etable", "trace": "etraces"}
+LAST_SHOWN = 5
+NEWS_SHOWN = 20
+
+
+class WindowInfo(Schema):
+    """When something is allowed; `closes` has extension and grace in it."""
+
+    action: str
+    state: str
+    opens: datetime | None
+    closes: datetime | None
+    extended: bool
+    is_open: bool
+
+
+class Tries(Schema):
+    """Tries of a team: allowed by the rules and extensions, used, left."""
+
+    allowed: int
+    used: int
+    left: int
+
+
+class FeedbackInfo(Schema):
+    """What an attacker may know of a score: `shown` is a band or the score."""
+
+    policy: str
+    shown: str
+    bits: float
+
+
+class SubmissionInfo(Schema):
+    """A file that the team handed in. `utility` is there for releases only."""
+
+    ref: str
+    receipt: str
+    kind: str
+    challenge: str
+    target: int | None
+    attempt: int
+    state: str
+    charged: bool
+    counts: bool
+    file_name: str
+    sha256: str
+    size: int
+    received_at: datetime
+    method: str
+    consent: bool
+    valid: bool | None
+    reason: str
+    problems: list[dict[str, Any]]
+    utility: float | None
+    utility_low: float | None
+    utility_high: float | None
+    feedback: FeedbackInfo | None
+
+
+class News(Schema):
+    """A message of the organisers."""
+
+    title: str
+    text: str
+    at: datetime
+    to_us: bool
+
+
+class NextStep(Schema):
+    """The one thing to do now: a code, where to do it, until when, and how many are missing."""
+
+    code: str
+    page: str
+    challenge: str | None = None
+    until: datetime | None = None
+    missing: int = 0
+
+
+class ReleaseState(Schema):
+    """A data set of the team: tries and the release that counts."""
+
+    challenge: str
+    label: str
+    file_name: str
+    tries: Tries
+    counting: SubmissionInfo | None
+
+
+class TeamPage(Schema):
+    """What should we do now?"""
+
+    contest: str
+    round: str
+    number: int
+    name: str
+    status: str
+    status_reason: str
+    hors_concours: bool
+    step: NextStep
+    release: WindowInfo
+    attack: WindowInfo
+    releases: list[ReleaseState]
+    targets: int
+    answered: int
+    missing: int
+    results_out: bool
+    appeals_until: datetime | None
+    news: list[News]
+    last: list[SubmissionInfo]
+
+
+class ReleaseSet(ReleaseState):
+    """A data set with all releases that the team handed in for it, the newest first."""
+
+    submissions: list[SubmissionInfo]
+
+
+class ReleasePage(Schema):
+    """Is our anonymization good enough?"""
+
+    contest: str
+    round: str
+    window: WindowInfo
+    floor: float
+    file_mib: int
+    hors_concours: bool
+    sets: list[ReleaseSet]
+
+
+class Answer(Schema):
+    """Our answers of one kind against one target."""
+
+    kind: str
+    file_name: str
+    tries: Tries
+    missing: bool
+    submissions: list[SubmissionInfo]
+
+
+class Target(Schema):
+    """A release to attack; `team` 0 is the benchmark."""
+
+    team: int
+    name: str
+    challenge: str
+    label: str
+    missing: int
+    answers: list[Answer]
+
+
+class AttackPage(Schema):
+    """Whom do we attack, and with what? Targets with missing answers come first."""
+
+    contest: str
+    round: str
+    window: WindowInfo
+    policy: str
+    bits_an_answer: float | None
+    answers_left: int
+    missing: int
+    file_mib: int
+    targets: list[Target]
+
+
+def team_page(role: Role, round: Round) -> TeamPage:
+    """What a team should do now, and how it stands."""
+    team, contest = role.require_team(), role.contest
+    now = clock.contest_now(contest)
+    release, attack = (window_info(round, action, team) for action in ("release", "attack"))
+    releases = [_release_state(round, team, kind) for kind in contest.rules.challenges_played]
+    targets = _targets(round, team) if round.published_at else []
+    missing = sum(target.missing for target in targets)
+    step = _step(round, team, now, release, attack, releases, missing)
+    held = Submission.objects.filter(round=round, team=team).order_by("-id")[:LAST_SHOWN]
+    return TeamPage(
+        contest=contest.slug,
+        round=round.name,
+        number=team.number,
+        name=team.name,
+        status=team.status,
+        status_reason=team.status_reason,
+        hors_concours=team.hors_concours,
+        step=step,
+        release=release,
+        attack=attack,
+        releases=releases,
+        targets=len(targets),
+        answered=sum(len(target.answers) - target.missing for target in targets),
+        missing=missing,
+        results_out=round.released_at is not None,
+        appeals_until=contest.appeals_until,
+        news=_news(team),
+        last=[submission_info(one) for one in held],
+    )
+
+
+def release_page(role: Role, round: Round) -> ReleasePage:
+    """The releases of a team."""
+    team, rules = role.require_team(), role.contest.rules
+    return ReleasePage(
+        contest=role.contest.slug,
+        round=round.name,
+        window=window_info(round, "release", team),
+        floor=rules.scores.utility_floor,
+        file_mib=rules.limits.file_mib,
+        hors_concours=team.hors_concours,
+        sets=[_release_set(round, team, kind) for kind in rules.challenges_played],
+    )
+
+
+def attack_page(role: Role, round: Round) -> AttackPage:
+    """The targets of a team and its answers."""
+    team, rules = role.require_team(), role.contest.rules
+    targets = _targets(round, team) if round.published_at else []
+    order = sorted(targets, key=lambda one: (not one.missing, one.team, one.challenge))
+    left = sum(answer.tries.left for target in targets for answer in target.answers)
+    return AttackPage(
+        contest=role.contest.slug,
+        round=round.name,
+        window=window_info(round, "attack", team),
+        policy=rules.feedback.policy,
+        bits_an_answer={"none": 0.0, "bands": 2.0}.get(rules.feedback.policy),
+        answers_left=left,
+        missing=sum(target.missing for target in targets),
+        file_mib=rules.limits.file_mib,
+        targets=order,
+    )
+
+
+def submission_of(role: Role, ref: str) -> Submission:
+    """A submission of the asker's own team."""
+    from tracecup.server.errors import not_found
+
+    team = role.require_team()
+    found = Submission.objects.filter(team=team, ref=ref).select_related("round", "team").first()
+    if found is None:
+        raise not_found("submission")
+    submission: Submission = found
+    return submission
+
+
+def window_info(round: Round, action: windows.Action, team: Team | None) -> WindowInfo:
+    """When something is allowed for a team."""
+    found = windows.window(round, action, clock.contest_now(round.contest), team)
+    return WindowInfo(
+        action=found.action,
+        state=found.state,
+        opens=found.opens,
+        closes=found.closes,
+        extended=found.extended,
+        is_open=found.is_open,
+    )
+
+
+def submission_info(submission: Submission) -> SubmissionInfo:
+    """A submission as its own team may see it."""
+    is_release = submission.kind == "release"
+    told = is_release or submission.state in ("rejected", "failed")
+    return SubmissionInfo(
+        ref=submission.ref,
+        receipt=reverse("receipt", args=[submission.receipt]),
+        kind=submission.kind,
+        challenge=submission.challenge,
+        target=submission.target,
+        attempt=submission.attempt,
+        state=submission.state,
+        charged=submission.charged,
+        counts=submission.chosen,
+        file_name=submission.file_name,
+        sha256=submission.sha256,
+        size=submission.size,
+        received_at=submission.received_at,
+        method=submission.method,
+        consent=submission.consent,
+        valid=submission.valid if is_release else None,
+        reason=submission.reason if told else "",
+        problems=list(submission.problems)[:10],
+        utility=submission.score if is_release else None,
+        utility_low=submission.low if is_release else None,
+        utility_high=submission.high if is_release else None,
+        feedback=None if is_release else _feedback(submission),
+    )
+
+
+def _release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
+    entry = Entry(team.number, challenge)  # type: ignore[arg-type]  # of the rules
+    counting = intake.counting(round, team, challenge)
+    return ReleaseState(
+        challenge=challenge,
+        label=entry.label,
+        file_name=entry.file("anotraces", ".csv"),
+        tries=_tries(intake.quota(round, team, "release", challenge)),
+        counting=submission_info(counting) if counting else None,
+    )
+
+
+def _release_set(round: Round, team: Team, challenge: str) -> ReleaseSet:
+    state = _release_state(round, team, challenge)
+    held = Submission.objects.filter(round=round, team=team, kind="release", challenge=challenge)
+    return ReleaseSet(
+        **dict(state),
+        submissions=[submission_info(one) for one in held.order_by("-id")],
+    )
+
+
+def _targets(round: Round, team: Team) -> list[Target]:
+    names = dict(team.contest.teams.values_list("number", "name"))
+    held: dict[tuple[str, str, int | None], list[Submission]] = defaultdict(list)
+    for one in Submission.objects.filter(
+        round=round, team=team, kind__in=ATTACK_KINDS
+    ).select_related("round__contest"):
+        held[one.kind, one.challenge, one.target].append(one)
+    allowed = intake.allowed(round, team, "attack")
+    return [
+        _target(entry, names.get(entry.team, ""), team, held, allowed)
+        for entry in intake.targets(round, team)
+    ]
+
+
+def _target(
+    entry: Entry,
+    name: str,
+    team: Team,
+    held: dict[tuple[str, str, int | None], list[Submission]],
+    allowed: int,
+) -> Target:
+    answers = []
+    for kind in ATTACK_KINDS:
+        mine = held.get((kind, entry.challenge, entry.team), [])
+        used = sum(one.charged for one in mine)
+        standing = any(one.state in ("queued", "scoring", "scored") for one in mine)
+        answers.append(
+            Answer(
+                kind=kind,
+                file_name=entry.answer(ANSWER_FILES[kind], f"{team.number:03d}").removesuffix(
+                    ".zst"
+                ),
+                tries=Tries(allowed=allowed, used=used, left=max(0, allowed - used)),
+                missing=not standing,
+                submissions=[submission_info(one) for one in reversed(mine)],
+            )
+        )
+    return Target(
+        team=entry.team,
+        name=name,
+        challenge=entry.challenge,
+        label=entry.label,
+        missing=sum(answer.missing for answer in answers),
+        answers=answers,
+    )
+
+
+def _step(
+    round: Round,
+    team: Team,
+    now: datetime,
+    release: WindowInfo,
+    attack: WindowInfo,
+    releases: Iterable[ReleaseState],
+    missing: int,
+) -> NextStep:
+    """The one next step; the first that applies."""
+    if team.status != "active":
+        return NextStep(code=team.status, page="results" if round.released_at else "contest")
+    if round.released_at is not None:
+        return NextStep(code="look-results", page="results")
+    if attack.is_open:
+        code = "attack-missing" if missing else "attack-more"
+        return NextStep(code=code, page="team-attack", until=attack.closes, missing=missing)
+    if release.is_open:
+        return _release_step(team, release, releases)
+    return _waiting_step(round, team, now, release, attack)
+
+
+def _waiting_step(
+    round: Round, team: Team, now: datetime, release: WindowInfo, attack: WindowInfo
+) -> NextStep:
+    """What to do while nothing can be handed in."""
+    phases, code, page = round.rules.phases, "wait-judge", "contest"
+    until = attack.opens
+    if round.contest.paused_at is not None or release.state == "unscheduled":
+        code, until = ("paused" if release.state != "unscheduled" else "unscheduled"), None
+    elif attack.state == "closed":
+        code, until = "wait-results", phases.results
+    elif windows.phase_now(round, now) is None:
+        code, until = "wait-announce", phases.announce
+    elif release.state == "before":
+        code, page = ("prepare" if _has_data(team) else "download"), "team-data"
+        until = release.opens
+    return NextStep(code=code, page=page, until=until)
+
+
+def _release_step(team: Team, release: WindowInfo, releases: Iterable[ReleaseState]) -> NextStep:
+    held = list(releases)
+    for one in held:
+        if one.counting is None or not one.counting.valid:
+            if not one.tries.left:
+                continue
+            code = "release-first" if _has_data(team) else "download"
+            page = "team-release" if _has_data(team) else "team-data"
+            return NextStep(code=code, page=page, challenge=one.challenge, until=release.closes)
+    left = any(one.tries.left for one in held)
+    code = "release-better" if left else "release-done"
+    return NextStep(code=code, page="team-release", until=release.closes)
+
+
+def _has_data(team: Team) -> bool:
+    return Download.objects.filter(team=team).exists()
+
+
+def _news(team: Team) -> list[News]:
+    return [
+        News(title=one.title, text=one.text, at=one.at, to_us=one.team_id is not None)
+        for one in messages.announcements(team.contest, team)[:NEWS_SHOWN]
+    ]
+
+
+def _tries(quota: intake.Quota) -> Tries:
+    return Tries(allowed=quota.allowed, used=quota.used, left=quota.left)
+
+
+def _feedback(submission: Submission) -> FeedbackInfo | None:
+    from tracecup.server.services import feedback
+
+    if submission.state != "scored":
+        return None
+    told = feedback.feedback(submission)
+    return FeedbackInfo(policy=told.policy, shown=str(told.shown or ""), bits=told.bits)
