@@ -52,8 +52,8 @@ def results(final, team):
     tables = {
         "awards": {
             "award": ["overall", "overall"], "title": ["Overall", "Overall"], "rank": [1, 2],
-            "rank_low": [1, 1], "rank_high": [2, 2], "team": ["001", "002"],
-            "value": [0.9, 0.5], "better": ["higher", "higher"], "excluded": ["", ""],
+            "rank_low": [1, 1], "rank_high": [2, 2], "team": ["team001", "team002"],
+            "value": [0.9, 0.5], "better": ["higher", "higher"], "excluded": [None, None],
         },
         "cells": {
             "kind": ["reid"], "pubtraces": ["pubtraces_team001_data02_TRP.csv"],
@@ -462,7 +462,7 @@ class TestCertificates:
         assert client.get(reverse("certificate", args=["spring", 2, 1])).status_code == 404
 
     def test_names_are_escaped_and_fit(self, contest, team, results):
-        import xml.etree.ElementTree as ElementTree
+        from xml.etree import ElementTree
 
         from tracecup.server.services.certificates import certificates_of, svg
 

@@ -240,6 +240,15 @@ def _auto_publish(place: Place, v: Values, site: str) -> Done:
     )
 
 
+def _auto_results(place: Place, v: Values, site: str) -> Done:
+    contests.set_auto_results(place.require_round(), v["on"], place.actor, v["why"])
+    return Done(
+        _("The first results are published by themselves.")
+        if v["on"]
+        else _("Results wait until an organiser publishes them.")
+    )
+
+
 def _rescore(place: Place, v: Values, site: str) -> Done:
     repairs.ask_results(place.require_round(), place.actor, v["why"])
     return Done(_("A new result set is being computed; it will be a draft."))
@@ -364,6 +373,7 @@ JUDGE = {
 }
 SCORES = {
     "rescore": Act(forms.WhyForm, _rescore),
+    "auto_results": Act(forms.FlagForm, _auto_results),
     "release": Act(forms.NumberWhyForm, _release),
     "freeze": Act(forms.FlagForm, _freeze),
 }

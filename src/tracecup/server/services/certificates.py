@@ -9,14 +9,15 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from tracecup.contest.sheets import team_of
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Release, ResultSet, Round, Team
+from tracecup.server.services.results import overall, published, table_rows
 
 # The text of a certificate fills at most this width of its 842 units.
 WIDTH = 700.0
@@ -42,10 +43,13 @@ def certificates_of(team: Team) -> list[Certificate]:
     found: list[Certificate] = []
     if team.status == "disqualified":
         return found
-    for round in team.contest.rounds.exclude(released_at=None):
-        results = ResultSet.objects.filter(round=round, state="published").first()
-        if results is not None:
-            found += _of_round(team, round, results)
+    rounds = list(team.contest.rounds.all())
+    told = [(one, published(one)) for one in rounds if one.released_at and not one.frozen]
+    held = [(round, results) for round, results in told if results is not None]
+    if len(held) == len(rounds) > 1:
+        found += _of_contest(team, *held[-1])
+    for round, results in held:
+        found += _of_round(team, round, results)
     return found
 
 
@@ -103,47 +107,40 @@ def _is_wide(letter: str) -> bool:
 
 
 def _of_round(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:
-    on = (round.released_at or results.created_at).astimezone(round.contest.rules.tzinfo).date()
-
-    def made(title: str, line: str) -> Certificate:
-        return Certificate(
-            round.contest.name,
-            team.name,
-            team.number,
-            round.name,
-            title,
-            line,
-            on,
-            _("Result set %(number)d, %(scorer)s, inputs %(hash)s")
-            % {
-                "number": results.number,
-                "scorer": results.scorer,
-                "hash": results.inputs_sha256[:16],
-            },
-        )
-
-    for row in awards_of(results):
-        if row.get("rank") == 1 and _is_number(row.get("team"), team.number):
-            yield made(
-                str(row["title"]),
-                _("First place in round %(round)s with %(value).4f")
-                % {"round": round.name, "value": row["value"]},
-            )
+    """The awards of a round, and that the team took part in it."""
+    for row in table_rows(results, "awards"):
+        if row["rank"] == 1 and _is_number(row["team"], team.number):
+            line = _("First place in round %(round)s with %(value).4f")
+            yield _made(team, round, results, row["title"], line % {"round": round.name, **row})
     entered = Release.objects.filter(round=round, team=team, submission__isnull=False).exists()
     if entered or team.submissions.filter(round=round, state="scored").exists():
-        yield made(
-            _("Certificate of participation"),
-            _("took part in round %(round)s as team %(number)d")
-            % {"round": round.name, "number": team.number},
-        )
+        line = _("took part in round %(round)s as team %(number)d")
+        said = line % {"round": round.name, "number": team.number}
+        yield _made(team, round, results, _("Certificate of participation"), said)
 
 
-def awards_of(results: ResultSet) -> list[dict[str, Any]]:
-    """The rows of the table of awards."""
-    columns: dict[str, list[Any]] = results.tables.get("awards", {})
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _of_contest(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:
+    """The awards over all rounds; `round` is the last one."""
+    for award in overall(team.contest).values():
+        for place in award.places:
+            if place.rank == 1 and _is_number(place.team, team.number):
+                line = _("First place over all rounds with %(value).4f") % {"value": place.value}
+                yield _made(team, round, results, award.title, line)
 
 
-def _is_number(said: object, number: int) -> bool:
-    text = str(said)
+def _made(team: Team, round: Round, results: ResultSet, title: str, line: str) -> Certificate:
+    at = round.released_at or results.created_at
+    proof = _("Result set %(number)d, %(scorer)s, inputs %(hash)s") % {
+        "number": results.number,
+        "scorer": results.scorer,
+        "hash": results.inputs_sha256[:16],
+    }
+    on = at.astimezone(round.contest.rules.tzinfo).date()
+    return Certificate(
+        round.contest.name, team.name, team.number, round.name, title, line, on, proof
+    )
+
+
+def _is_number(said: str, number: int) -> bool:
+    text = team_of(said)
     return text.isdigit() and int(text) == number

@@ -75,6 +75,7 @@ __all__ = [
     "resume",
     "retract_announcement",
     "set_auto_publish",
+    "set_auto_results",
     "set_details",
     "set_status",
     "take_back_extension",
@@ -275,16 +276,28 @@ def set_status(team: Team, status: str, reason: str, actor: Actor) -> None:
 
 def set_auto_publish(round: Round, on: bool, actor: Actor, why: str) -> None:
     """Whether releases are published by themselves at the instant, or when an organiser says so."""
+    if round.published_at is not None:
+        raise Refused("closed", _("The releases of this round are published already."))
+    _set_auto(round, "auto_publish", on, actor, why)
+
+
+def set_auto_results(round: Round, on: bool, actor: Actor, why: str) -> None:
+    """Whether the first results are published by themselves, or when an organiser says so."""
+    if round.released_at is not None:
+        raise Refused("closed", _("The results of this round are published already."))
+    _set_auto(round, "auto_results", on, actor, why)
+
+
+def _set_auto(round: Round, column: str, on: bool, actor: Actor, why: str) -> None:
     why = require_reason(why)
     with transaction.atomic():
         held = Round.objects.select_for_update().get(pk=round.pk)
-        if held.published_at is not None:
-            raise Refused("closed", _("The releases of this round are published already."))
-        before, held.auto_publish = held.auto_publish, on
-        held.save(update_fields=["auto_publish"])
+        before = getattr(held, column)
+        setattr(held, column, on)
+        held.save(update_fields=[column])
         log.record(
             actor,
-            "round.auto-publish",
+            f"round.{column.replace('_', '-')}",
             contest=held.contest,
             subject=f"round:{held.name}",
             before={"auto": before},

@@ -54,6 +54,58 @@ def restore(submission: Submission, actor: Actor, why: str) -> Submission:
     return submissions.restore(submission, actor, why=require_reason(why))
 
 
+def rerun(submission: Submission, actor: Actor, why: str) -> None:
+    """Have an answer scored again; what it costs does not change, a failed one counts again."""
+    from tracecup.server.services.judging import enqueue_scoring
+
+    why = require_reason(why)
+    with transaction.atomic():
+        held = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
+        if not may_rerun(held):
+            raise Refused("conflict", _("Only an answer that was scored, or failed, is run again."))
+        before = {"state": held.state, "score": held.score, "charged": held.charged}
+        held.state, held.charged = "queued", True
+        held.save(update_fields=["state", "charged"])
+        enqueue_scoring(held)
+        log.record(
+            actor,
+            "submission.rerun",
+            contest=held.contest,
+            subject=f"submission:{held.ref}",
+            before=before,
+            after={"state": held.state, "charged": held.charged},
+            why=why,
+        )
+    submission.refresh_from_db()
+
+
+def may_rerun(submission: Submission) -> bool:
+    """Whether an answer can be scored again; releases are measured when they come in."""
+    return submission.kind != "release" and submission.state in ("scored", "failed")
+
+
+def publish_now(round: Round, actor: Actor, why: str) -> None:
+    """Publish the judged releases of a round, whatever the clock says."""
+    from tracecup.server.services.judging import publish_round
+
+    publish_round(round, actor, require_reason(why))
+    round.refresh_from_db()
+
+
+def ask_results(round: Round, actor: Actor, why: str) -> ResultSet:
+    """Have a new set of results computed, as a draft beside the others."""
+    from tracecup.server.services.results import compute_result_set
+
+    return compute_result_set(round, require_reason(why), actor)
+
+
+def publish_results(result_set: ResultSet, actor: Actor, why: str) -> ResultSet:
+    """Make a set of results the published one."""
+    from tracecup.server.services.results import publish_result_set
+
+    return publish_result_set(result_set, actor, require_reason(why))
+
+
 def forget_people(contest: Contest, actor: Actor, why: str) -> int:
     """Erase the personal data of the players of a contest that is over; how many accounts."""
     from tracecup.server.services.people import erase_people_of

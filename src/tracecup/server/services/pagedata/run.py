@@ -45,6 +45,7 @@ class RoundHead(Schema):
     released_at: datetime | None
     frozen: bool
     auto_publish: bool
+    auto_results: bool
 
 
 class NextAct(Schema):
@@ -316,48 +317,55 @@ def rehearsal_rows(contest: Contest) -> list[RehearsalRow]:
 
 def _act_of(round: Round) -> tuple[str, datetime | None, str] | None:
     """The next act of the judge in a round: its name, its instant, and what it will do."""
-    phases, contest = round.rules.phases, round.contest
-    if not phases.scheduled:
-        return (
-            "schedule",
-            None,
-            _("The phases of round %(name)s have no times yet.") % {"name": round.name},
-        )
-    teams = contest.teams.filter(deleted_at=None).count()
-    if round.announced_at is None:
-        said = ngettext("give %(count)d team its data", "give %(count)d teams their data", teams)
-        return "announce", phases.announce, said % {"count": teams}
-    if round.judged_at is None:
+    from tracecup.server.jobs.schedule import plan
+    from tracecup.server.services.judging import due_at
+
+    name = {"name": round.name}
+    if not round.rules.phases.scheduled:
+        return "schedule", None, _("The phases of round %(name)s have no times yet.") % name
+    if round.judging_at is not None and round.judged_at is None:
+        return "judge", due_at(round, "release"), _("The judge is at work.")
+    coming = plan(round)
+    if coming:
+        act, at = coming[0]
+        said = _sentence(round, act)
+        if act == "publish" and not round.auto_publish:
+            said = _("An organiser has to publish: %(act)s.") % {"act": said}
+        return act, at, said
+    if round.released_at is not None:
+        return None
+    act, said = "release", _("An organiser has to publish the results of round %(name)s.")
+    if round.result_sets.filter(state="computing").exists():
+        act, said = "results", _("The results of round %(name)s are being computed.")
+    return act, None, said % name
+
+
+def _sentence(round: Round, act: str) -> str:
+    """What an act of the judge will do."""
+    if act == "announce":
+        count = round.contest.teams.filter(deleted_at=None).count()
+        said = ngettext("give %(count)d team its data", "give %(count)d teams their data", count)
+    elif act == "judge":
         count = _releases_in(round)
         said = ngettext(
             "check, shuffle and commit to %(count)d release",
             "check, shuffle and commit to %(count)d releases",
             count,
         )
-        return "judge", windows.last_end(round, "release"), said % {"count": count}
-    if round.published_at is None:
-        count = Release.objects.filter(round=round, valid=True, team__isnull=False).count()
+    elif act == "publish":
+        rows = Release.objects.filter(round=round, valid=True, team__isnull=False)
+        count = rows.count()
         said = ngettext(
             "publish %(count)d valid release", "publish %(count)d valid releases", count
-        ) % {"count": count}
-        if not round.auto_publish:
-            return "publish", None, _("An organiser has to publish: %(act)s.") % {"act": said}
-        return "publish", phases.attack, said
-    if round.closed_at is None:
+        )
+    else:
         count = _answers_in(round)
         said = ngettext(
             "close the attacks and compute results from %(count)d answer",
             "close the attacks and compute results from %(count)d answers",
             count,
         )
-        return "close", windows.last_end(round, "attack"), said % {"count": count}
-    if round.released_at is None:
-        return (
-            "release",
-            None,
-            _("An organiser has to publish the results of round %(name)s.") % {"name": round.name},
-        )
-    return None
+    return said % {"count": count}
 
 
 def _releases_in(round: Round) -> int:

@@ -7,16 +7,17 @@ results are published.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from ninja import Schema
 
 from tracecup.contest.entries import Entry
-from tracecup.server import clock, windows
+from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, Submission
+from tracecup.server.services.judging import due_at
 from tracecup.server.services.pagedata.run import RoundHead, round_head
+from tracecup.server.services.results import rank_diff, table_rows
 
 KIND_TITLES = ("reid", "trace")
 
@@ -100,6 +101,19 @@ class AwardRow(Schema):
     excluded: str
 
 
+class RankChange(Schema):
+    """A place in an award that two result sets tell differently."""
+
+    award: str
+    title: str
+    team: str
+    old_rank: int | None
+    new_rank: int | None
+    old_value: float | None
+    new_value: float | None
+    excluded: str | None
+
+
 class ScoresPage(Schema):
     """Result sets of a round; one is shown with its matrices and awards."""
 
@@ -112,7 +126,7 @@ class ScoresPage(Schema):
     published: int | None
     awards: list[AwardRow]
     matrices: list[Matrix]
-    diff: list[dict[str, Any]]
+    diff: list[RankChange]
     computing: bool
 
 
@@ -123,7 +137,7 @@ def judge_page(role: Role, round: Round | None) -> JudgePage:
     now = clock.contest_now(role.contest)
     judged = round.judged_at is not None
     rows = _decided(round) if judged else dry_run(round)
-    judge_at = windows.last_end(round, "release")
+    judge_at = due_at(round, "release")
     counted = [row for row in rows if row.team]
     return JudgePage(
         round=round_head(round, now),
@@ -179,7 +193,8 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     shown = next((one for one in sets if one.number == number), None) if number else None
     if number and shown is None:
         raise not_found("result set")
-    shown = shown or (sets[0] if sets else None)
+    ready = [one for one in sets if one.state not in ("computing", "failed")]
+    shown = shown or (ready[0] if ready else None)
     published = next((one for one in sets if one.state == "published"), None)
     answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
     return ScoresPage(
@@ -193,9 +208,7 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
         awards=_awards(shown) if shown else [],
         matrices=[_matrix(shown, kind) for kind in KIND_TITLES] if shown else [],
         diff=_diff(published, shown),
-        computing=round.contest.jobs.filter(
-            kind="results", state__in=("waiting", "running")
-        ).exists(),
+        computing=any(one.state == "computing" for one in sets),
     )
 
 
@@ -242,7 +255,7 @@ def _decided(round: Round) -> list[VerdictRow]:
 
 
 def _matrix(result_set: ResultSet, kind: str) -> Matrix:
-    cells = _rows(result_set, "cells")
+    cells = table_rows(result_set, "cells")
     mine = [cell for cell in cells if cell["kind"] == kind]
     attackers = list(dict.fromkeys(cell["attacker"] for cell in mine))
     found = {(cell["pubtraces"], cell["attacker"]): cell["score"] for cell in mine}
@@ -257,7 +270,7 @@ def _matrix(result_set: ResultSet, kind: str) -> Matrix:
                 minimum_by=str(row[by] or ""),
                 scores=[found.get((row["pubtraces"], name)) for name in attackers],
             )
-            for row in _rows(result_set, "releases")
+            for row in table_rows(result_set, "releases")
         ],
     )
 
@@ -265,31 +278,23 @@ def _matrix(result_set: ResultSet, kind: str) -> Matrix:
 def _awards(result_set: ResultSet) -> list[AwardRow]:
     return [
         AwardRow(
-            **{
-                **{name: row.get(name) for name in AwardRow.model_fields},
-                "team": str(row["team"]),
-                "excluded": row.get("excluded") or "",
-            }
+            title=row["title"],
+            rank=row["rank"],
+            rank_low=row["rank_low"],
+            rank_high=row["rank_high"],
+            team=row["team"],
+            value=row["value"],
+            excluded=row["excluded"] or "",
         )
-        for row in _rows(result_set, "awards")
+        for row in table_rows(result_set, "awards")
     ]
 
 
-def _rows(result_set: ResultSet, name: str) -> list[dict[str, Any]]:
-    """A table of a result set, row by row."""
-    columns: dict[str, list[Any]] = result_set.tables.get(name, {})
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def _diff(published: ResultSet | None, shown: ResultSet | None) -> list[dict[str, Any]]:
+def _diff(published: ResultSet | None, shown: ResultSet | None) -> list[RankChange]:
     """What the shown set changes against the published one."""
     if published is None or shown is None or published.pk == shown.pk:
         return []
-    from tracecup.server.services.results import rank_diff
-
-    return [
-        vars(one) if hasattr(one, "__dict__") else dict(one) for one in rank_diff(published, shown)
-    ]
+    return [RankChange(**row) for row in rank_diff(published, shown)]
 
 
 def _required(round: Round | None) -> Round:

@@ -17,6 +17,7 @@ from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Extension, Job, Member, OneTimeLink, Round, Submission, Team
 from tracecup.server.models.submissions import KINDS, STATES
+from tracecup.server.services.repairs import may_rerun
 
 PAGE = 50
 
@@ -330,7 +331,7 @@ def submission_detail(one: Submission) -> SubmissionDetail:
         receipt_path=f"/receipt/{one.receipt}/",
         job_state=job.state if job else "",
         job_error=job.error if job else "",
-        can_rerun=one.state in ("failed", "queued", "scored"),
+        can_rerun=may_rerun(one),
         can_withdraw=one.state in ("queued", "scoring", "scored"),
         can_restore=one.state == "withdrawn",
     )
