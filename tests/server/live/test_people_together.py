@@ -1,0 +1,152 @@
+"""Many people in the same moment, on SQLite and on PostgreSQL: numbers, links, limits.
+
+Every thread has its own connection; a barrier lets them all go at once. All of it runs in one
+process for each database, since starting one takes longer than what it does.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+MANY = 12
+HEAD = """
+import json, threading
+from concurrent.futures import ThreadPoolExecutor
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+settings.CONFIG.prepare()
+call_command("migrate", interactive=False, verbosity=0)
+from tracecup.contest.rulefile import rules_text
+from tracecup.contest.rules import Rules
+from tracecup.server import clock
+from tracecup.server.access import SYSTEM, Actor
+from tracecup.server.errors import Refused
+from tracecup.server.models import *
+from tracecup.server.services import people, registration, teamlist, teams, throttle
+from tracecup.server.services.log import check_chain
+registration.data_wanted = teamlist.data_wanted = lambda contest: None
+found = {}
+def fresh():  # a contest without teams on a site without people; the log goes on
+    for model in (Contest, OneTimeLink, Person, LoginAttempt):
+        model.objects.all().delete()
+    return Contest.objects.create(
+        slug="c", name="C", rules_text=rules_text(Rules()), created_at=clock.now())
+def together(work, many):
+    gate = threading.Barrier(many)
+    def one(k):
+        gate.wait()
+        try:
+            return work(k)
+        except Refused as refused:
+            return refused.code
+        finally:
+            connection.close()
+    with ThreadPoolExecutor(many) as pool:
+        return list(pool.map(one, range(many)))
+"""
+
+# What is done, and what has to come out of it.
+DONE: dict[str, tuple[str, object]] = {
+    "numbers of teams have no gap and no twin": (
+        """
+result = sorted(together(lambda k: teams.create_team(contest, f"T{k}", SYSTEM).number, MANY))
+""",
+        list(range(1, MANY + 1)),
+    ),
+    "one name makes one team": (
+        """
+result = (sorted(map(str, together(
+    lambda k: teams.create_team(contest, "Foxes", SYSTEM).number, MANY))))
+""",
+        ["1"] + ["invalid"] * (MANY - 1),
+    ),
+    "lists of teams do not mix": (
+        """
+plan = teams.plan_csv(contest, "team\\n" + "".join(f"T{k}\\n" for k in range(5)))
+made = together(lambda k: len(teams.apply_csv(contest, plan, SYSTEM)), 6)
+result = [sorted(map(str, made)), Team.objects.count(), OneTimeLink.objects.count()]
+""",
+        [["5"] + ["conflict"] * 5, 5, 5],
+    ),
+    "a link makes one account": (
+        """
+team = teams.create_team(contest, "Foxes", SYSTEM)
+secret = people.new_link("member", SYSTEM, team=team)
+made = together(lambda k: people.redeem(secret, f"p{k}", "a brand new secret").pk, MANY)
+wins = [one for one in made if isinstance(one, int)]
+result = [len(wins), Person.objects.count(), Member.objects.count()]
+""",
+        [1, 1, 1],
+    ),
+    "there is one first organiser": (
+        """
+secret = people.first_organiser_link()
+together(lambda k: people.redeem(secret, f"p{k}", "a brand new secret").pk, 6)
+result = Person.objects.filter(is_staff=True).count()
+""",
+        1,
+    ),
+    "one name is one account": (
+        """
+team = teams.create_team(contest, "Foxes", SYSTEM)
+secrets = [people.new_link("member", SYSTEM, team=team) for _ in range(6)]
+made = together(lambda k: people.redeem(secrets[k], "ada", "a brand new secret").username, 6)
+result = [sorted(made), sum(link.used_at is not None for link in OneTimeLink.objects.all())]
+""",
+        [["ada"] + ["invalid"] * 5, 1],
+    ),
+    "somebody joins one team": (
+        """
+ada = Person.objects.create_user("ada")
+codes = [teams.create_team(contest, f"T{k}", SYSTEM).join_code for k in range(6)]
+made = together(lambda k: teams.join(codes[k], ada, Actor(ada)).number, 6)
+result = [sum(isinstance(one, int) for one in made), Member.objects.count()]
+""",
+        [1, 1],
+    ),
+    "a team has one first captain": (
+        """
+team = teams.create_team(contest, "Foxes", SYSTEM)
+crew = [Person.objects.create_user(f"p{k}") for k in range(6)]
+together(lambda k: teams.join(team.join_code, crew[k], Actor(crew[k])).number, 6)
+result = [Member.objects.count(), Member.objects.filter(captain=True).count()]
+""",
+        [6, 1],
+    ),
+    "guesses in the same moment do not pass the limit": (
+        """
+Person.objects.create_user("ada", password="correct horse battery")
+made = together(lambda k: people.check_password("ada", "guess", f"192.0.2.{k}"), 30)
+result = ([made.count("not-signed-in") <= throttle.LOG_IN.by_name,
+     set(made) == {"not-signed-in", "throttled"}])
+""",
+        [True, True],
+    ),
+    "tokens keep their limit": (
+        """
+ada = Person.objects.create_user("ada")
+for k in range(18):
+    people.new_token(ada, f"t{k}", 1, Actor(ada))
+together(lambda k: people.new_token(ada, f"n{k}", 1, Actor(ada))[0].pk, 8)
+result = people.live_tokens(ada).count()
+""",
+        20,
+    ),
+}
+
+
+def test_together(new_server, database_url):
+    code = [HEAD, f"MANY = {MANY}"]
+    for name, (done, _expected) in DONE.items():
+        body = textwrap.indent(done.strip(), "    ")
+        code.append(f"def work(contest):\n{body}\n    return result")
+        code.append(f"found[{name!r}] = work(fresh())")
+    code.append('found["the log is whole"] = list(check_chain()) == []')
+    code.append("print(json.dumps(found))")
+    said = json.loads(new_server(database_url).python("\n".join(code)).splitlines()[-1])
+    assert said == {name: expected for name, (_done, expected) in DONE.items()} | {
+        "the log is whole": True
+    }
