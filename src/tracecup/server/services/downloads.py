@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 from ninja import Schema
@@ -53,6 +53,15 @@ class FileInfo(Schema):
     visible_from: datetime | None
 
 
+class FilesPage(Schema):
+    """Where are our data? All files that one may fetch in a round now."""
+
+    contest: str
+    round: str
+    files: list[FileInfo]
+    size: int
+
+
 @dataclass(frozen=True)
 class _Offer:
     """Bytes that can be fetched, and under which name and digest."""
@@ -70,10 +79,17 @@ def files_for(role: Role, round: Round) -> list[FileInfo]:
     return sorted(found, key=lambda one: (not one.own, one.team or -1, one.name))
 
 
+def files_page(role: Role, round: Round) -> FilesPage:
+    """The same as a page's data."""
+    files = files_for(role, round)
+    size = sum(file.size for file in files)
+    return FilesPage(contest=role.contest.slug, round=round.name, files=files, size=size)
+
+
 def open_file(role: Role, round: Round, name: str) -> StoredFile:
     """A file by its name; one that the role may not see is not found."""
     # A file of the round goes before one of the whole contest.
-    found = _visible(role, round).filter(name=name).order_by("round__isnull").first()
+    found = _visible(role, round).filter(name=name).order_by(F("round").asc(nulls_last=True)).first()
     if found is None:
         raise not_found("file")
     file: StoredFile = found

@@ -5,6 +5,7 @@ Numbers and targets come from the rules and from what the judge published; nothi
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.rules import ATTACK_KINDS, AttackKind
 from tracecup.server.errors import Refused
 from tracecup.server.models import Extension, Release, Round, Submission, Team
 from tracecup.server.windows import Action
@@ -57,6 +58,23 @@ def allowed(round: Round, team: Team, action: Action) -> int:
     given = Extension.objects.filter(round=round, team=team, phase=phase)
     more: int = given.aggregate(sum=Sum("extra_tries"))["sum"] or 0
     return more + (limits.release_tries if action == "release" else limits.attack_tries)
+
+
+def all_quotas(round: Round, team: Team) -> list[tuple[Kind, str, int | None, Quota]]:
+    """Every kind, data set and target that a team may hand something in for, with its tries."""
+    held = Submission.objects.filter(round=round, team=team, charged=True)
+    used = Counter(held.values_list("kind", "challenge", "target"))
+    releases = allowed(round, team, "release")
+    found: list[tuple[Kind, str, int | None, Quota]] = [
+        ("release", one, None, Quota(releases, used["release", one, None]))
+        for one in round.contest.rules.challenges_played
+    ]
+    answers = allowed(round, team, "attack")
+    for entry in targets(round, team) if round.published_at else []:
+        for kind in ATTACK_KINDS:
+            place = (kind, entry.challenge, entry.team)
+            found.append((*place, Quota(answers, used[place])))
+    return found
 
 
 def targets(round: Round, team: Team) -> list[Entry]:
