@@ -28,7 +28,8 @@ ACTS = {
 CHORES = {
     "mail": "tracecup.server.services.messages.handle_mail",
     "backup": "tracecup.server.services.backups.handle_backup",
-    "bot": "tracecup.server.demo.handle_bot",
+    "bot": "tracecup.server.services.bots.play",
+    "rehearse": "tracecup.server.services.bots.play_on",
 }
 """What takes time and writes through other services: payload in, result out, may happen twice."""
 

@@ -39,6 +39,7 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
     Users and days are cut down, everything else is as in the rules. A worker plays it.
     """
     from tracecup.server.jobs.queue import enqueue
+    from tracecup.server.services.bots import bot_label
     from tracecup.server.services.contests import create_contest
     from tracecup.server.services.teams import create_team
 
@@ -52,9 +53,7 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
             is_rehearsal=True,
         )
         for k, bot in enumerate(bots_for(teams), start=1):
-            create_team(
-                made, f"bot {k}", actor, bot=bot.obfuscation, hors_concours=bot.hors_concours
-            )
+            create_team(made, f"bot {k}", actor, bot=bot_label(k), hors_concours=bot.hors_concours)
         enqueue(KIND, f"{KIND}:{made.pk}", {"contest": made.pk, "of": contest.pk}, contest=made)
         log.record(actor, "rehearse", contest=contest, subject=f"contest:{made.slug}")
     return made
