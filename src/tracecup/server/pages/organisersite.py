@@ -21,6 +21,7 @@ from tracecup.server.pages.context import person_of, place
 from tracecup.server.pages.organiserforms import NewForm
 from tracecup.server.pages.peopleforms import refuse
 from tracecup.server.services import certificates, contests, metrics
+from tracecup.server.services.backups import BACKUP_FOLDER
 from tracecup.server.services.pagedata import run_site
 
 LOCAL = ("127.0.0.1", "::1")
@@ -121,7 +122,7 @@ def backup_file(request: HttpRequest, name: str) -> FileResponse:
     run_site.require_staff(person_of(request))
     if name not in [row.name for row in run_site.backups()]:
         raise not_found("backup")
-    found = settings.CONFIG.folder / run_site.BACKUP_FOLDER / name
+    found = settings.CONFIG.folder / BACKUP_FOLDER / name
     return FileResponse(found.open("rb"), as_attachment=True, filename=name)
 
 

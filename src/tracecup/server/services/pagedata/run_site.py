@@ -17,8 +17,10 @@ from ninja import Schema
 
 from tracecup.server import clock
 from tracecup.server.access import Role
+from tracecup.server.backup import ENDING
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, LogEntry, Person, WorkerToken
+from tracecup.server.services.backups import BACKUP_FOLDER
 from tracecup.server.services.log import check_chain
 from tracecup.server.services.pagedata.run import (
     LOW_DISK_BYTES,
@@ -30,7 +32,7 @@ from tracecup.server.services.rulechange import RulesPlan, history
 from tracecup.server.storage import store
 
 LOG_PAGE = 100
-BACKUP_FOLDER = "backups"
+
 BACKUP_KIND = "backup"
 
 
@@ -289,7 +291,7 @@ def backup_page(role: Role) -> BackupPage:
 def backups() -> list[BackupRow]:
     """The backup files in the server's folder, newest first."""
     folder = Path(settings.CONFIG.folder) / BACKUP_FOLDER
-    found = [path for path in folder.glob("*") if path.is_file() and path.name[0] != "."]
+    found = [path for path in folder.glob("*") if path.name.endswith(ENDING)]
     rows = [
         BackupRow(
             name=path.name,
