@@ -32,7 +32,7 @@ class TestAccount:
         with pytest.raises(InvalidParameter, match="address"):
             Account(url, "tct_x")
 
-    @pytest.mark.parametrize("token", ["", "tct_a\r\nX-Other: 1", "tct_ü"])
+    @pytest.mark.parametrize("token", ["tct_a b", "tct_a\r\nX-Other: 1", "tct_ü"])
     def test_refuses_a_token_that_cannot_stand_in_a_header(self, token):
         with pytest.raises(InvalidParameter, match="token"):
             Account("https://contest.example", token)

@@ -108,7 +108,8 @@ class TestPost:
 class TestSend:
     def test_every_try_sends_the_whole_body(self, server, connection):
         server.on("/up", BUSY, cut, (200, {"ref": "1"}))
-        assert connection.send("/up", form()) == {"ref": "1"}
+        assert connection.send("/up", form(), {"Idempotency-Key": "k"}) == (200, {"ref": "1"})
+        assert {asked[2]["Idempotency-Key"] for asked in server.asked} == {"k"}
         bodies = {asked[3] for asked in server.asked}
         assert len(server.asked) == 3
         assert bodies == {b"".join(form().blocks())}
@@ -119,7 +120,7 @@ class TestSend:
             yield b""
 
         with pytest.raises(UnreadableFile, match="changed"):
-            connection.send("/up", Body("text/csv", 5, broken))
+            connection.send("/up", Body("text/csv", 5, broken), {})
         assert pauses == []
 
 

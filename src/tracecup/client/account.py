@@ -26,7 +26,7 @@ _SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}", re.ASCII)
 
 @dataclass(frozen=True)
 class Account:
-    """A server, the token that it gave, and the contest that is meant without saying so.
+    """A server, the token that it gave ("": a visitor), and the contest that is meant.
 
     >>> Account("https://contest.example/", "tct_secret")
     Account(url='https://contest.example', contest='')
@@ -44,7 +44,7 @@ class Account:
             )
         if parts.username or parts.password or parts.query or parts.fragment:
             raise InvalidParameter("a server's address holds no name, password or query")
-        if not self.token or not self.token.isascii() or not self.token.isprintable():
+        if not self.token.isascii() or not self.token.isprintable() or " " in self.token:
             raise InvalidParameter("a token is a line of letters and digits that begins with tct_")
         if self.contest and not _SLUG.fullmatch(self.contest):
             raise InvalidParameter(f"a contest's short name is a word, got {self.contest!r}")

@@ -13,7 +13,7 @@ import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.message import Message
@@ -109,10 +109,10 @@ class Connection:
         with self.open(method, path, body=body, again=again) as response:
             return _json(response, self.account.url)
 
-    def send(self, path: str, body: Body, query: Mapping[str, str | None] | None = None) -> Any:
-        """Hand in a body under an idempotency key: the same key again changes nothing."""
-        with self.open("POST", path, body=body, query=query or {}, again=True) as response:
-            return _json(response, self.account.url)
+    def send(self, path: str, body: Body, headers: Mapping[str, str]) -> tuple[int, Any]:
+        """Hand in a body under an idempotency key, which makes it safe to try again."""
+        with self.open("POST", path, body=body, headers=headers, again=True) as response:
+            return response.status, _json(response, self.account.url)
 
     @contextmanager
     def open(
@@ -182,7 +182,8 @@ class Connection:
         request = urllib.request.Request(url, method=method)
         request.add_header("User-Agent", AGENT)
         request.add_header("Accept", "application/json, */*")
-        request.add_header("Authorization", f"Bearer {self.account.token}")
+        if self.account.token:
+            request.add_header("Authorization", f"Bearer {self.account.token}")
         for name, value in headers.items():
             request.add_header(name, value)
         if body is not None:
@@ -257,10 +258,3 @@ def multipart(
 
     length = len(before) + body.length + len(after)
     return Body(f"multipart/form-data; boundary={boundary}", length, blocks)
-
-
-def listed(value: Any) -> Sequence[dict[str, Any]]:
-    """A list of objects in an answer, or the one in its `items`."""
-    if isinstance(value, dict):
-        value = value.get("items", [])
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -10,11 +10,11 @@ import http.client
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tracecup.client.connection import Connection, Refusal, Unreachable
+from tracecup.client.connection import Connection, Unreachable
 from tracecup.errors import UnreadableFile
 
 Progress = Callable[[float, float], None]
@@ -34,16 +34,29 @@ class RemoteFile:
     size: int
     sha256: str
     about: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any], path: str) -> RemoteFile:
+    def of(
+        cls, told: Mapping[str, Any], path: str, query: Mapping[str, str] | None = None
+    ) -> RemoteFile:
         """From the server's list; a name that could leave the folder is refused."""
         name, digest = str(told.get("name", "")), str(told.get("sha256", ""))
         size = told.get("size")
         proper = _NAME.fullmatch(name) and not name.endswith(".") and not _RESERVED.fullmatch(name)
         if not proper or not _DIGEST.fullmatch(digest) or not isinstance(size, int) or size < 0:
             raise Unreachable(path, "the server lists a file that has no proper name or digest")
-        return cls(name, path, size, digest, str(told.get("about", "")))
+        return cls(name, path, size, digest, str(told.get("about", "")), query or {})
+
+    def told(self, fetched: bool) -> dict[str, Any]:
+        """As JSON, with whether it had to be fetched."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "sha256": self.sha256,
+            "about": self.about,
+            "fetched": fetched,
+        }
 
 
 def fetch_all(
@@ -145,26 +158,20 @@ def _append(
     advance: Callable[[float], None],
 ) -> None:
     headers = {"Range": f"bytes={have}-"} if have else {}
-    try:
-        opened = connection.open("GET", file.path, headers=headers)
-        with opened as response:
-            going_on = response.status == 206 and _begins_at(response, have)
-            have = have if going_on else 0
-            with part.open("ab" if going_on else "wb") as out:
-                while block := response.read(BLOCK):
-                    have += len(block)
-                    if have > file.size:
-                        return
-                    out.write(block)
-                    advance(float(have))
-                out.flush()
-                os.fsync(out.fileno())
-            if have < file.size:
-                raise http.client.IncompleteRead(b"", file.size - have)
-    except Refusal as error:
-        if error.status != 416:
-            raise
-        part.unlink(missing_ok=True)
+    with connection.open("GET", file.path, query=file.query, headers=headers) as response:
+        going_on = response.status == 206 and _begins_at(response, have)
+        have = have if going_on else 0
+        with part.open("ab" if going_on else "wb") as out:
+            while block := response.read(BLOCK):
+                have += len(block)
+                if have > file.size:
+                    return
+                out.write(block)
+                advance(float(have))
+            out.flush()
+            os.fsync(out.fileno())
+        if have < file.size:
+            raise http.client.IncompleteRead(b"", file.size - have)
 
 
 def _begins_at(response: http.client.HTTPResponse, first: int) -> bool:

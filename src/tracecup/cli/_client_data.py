@@ -1,0 +1,183 @@
+"""`tracecup client download`, `check` and `results`.
+
+Downloads go on where they broke off; the check is the server's own, run here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from tracecup.cli._client_common import (
+    Contest,
+    Folder,
+    Round,
+    answering,
+    data_folder,
+    open_contest,
+    size_of,
+)
+from tracecup.cli.common import Json, emit, people, progress, table_of
+
+if TYPE_CHECKING:
+    from tracecup.client.checking import Found
+    from tracecup.client.contest import ContestClient
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The file, or a zip of many.")]
+KindOption = Annotated[
+    Literal["release", "reid", "trace", "archive"] | None,
+    typer.Option("--kind", help="What the file is, where its name does not say so."),
+]
+ChallengeOption = Annotated[
+    Literal["reid", "trace"] | None,
+    typer.Option("--challenge", help="The data set, where the name does not say so."),
+]
+TargetOption = Annotated[
+    int | None,
+    typer.Option("--target", min=0, help="Whom an answer is about; 0 is the benchmark."),
+]
+
+
+@answering
+def download(
+    folder: Folder = None,
+    one_file: Annotated[
+        bool, typer.Option("--zip", help="One zip file instead; it cannot be resumed.")
+    ] = False,
+    contest: Contest = None,
+    round_name: Round = None,
+    as_json: Json = False,
+) -> int:
+    """Fetch everything your team may have: rules, city, your traces, releases to attack.
+
+    Files that are there already and whole are not fetched again; one that broke off goes on where
+    it broke off. Every file is checked against its SHA-256. Run it again in the attack phase.
+
+    Example: `tracecup client download`
+    """
+    client = open_contest(contest, round_name)
+    where = data_folder(client, folder)
+    if one_file:
+        return _download_zip(client, where, as_json)
+    with progress("download") as advance:
+        files = client.download(where, advance)
+    _tell_files("Downloaded", where, files, as_json)
+    return 0
+
+
+@answering
+def results(
+    folder: Folder = None,
+    fetch: Annotated[bool, typer.Option("--download", help="Also fetch the files.")] = False,
+    contest: Contest = None,
+    round_name: Round = None,
+    as_json: Json = False,
+) -> int:
+    """Who won? Awards of the round; with --download archive, report and tables as files.
+
+    Exit code 1 while the results are not public.
+
+    Example: `tracecup client results --download`
+    """
+    client = open_contest(contest, round_name)
+    found = client.results()
+    board = found["board"]
+    if board is None:
+        expected = (found["expected_at"] or "").replace("T", " ") or "not known when"
+        people().print(f"The results are not public yet (expected: {escape(expected)}).")
+        emit(as_json, found)
+        return 1
+    if fetch:
+        where = data_folder(client, folder)
+        with progress("results") as advance:
+            found["fetched"] = client.download_results(where, advance)
+        found["folder"] = str(where)
+    table = Table(title="Awards", title_justify="left", title_style="bold")
+    for name in ("award", "winner", "value"):
+        table.add_column(name)
+    for award in board["awards"]:
+        value = "" if award["value"] is None else f"{award['value']:.6f}"
+        tie = " (tie)" if award["tie"] else ""
+        table.add_row(award["title"], escape(", ".join(award["winners"]) or "nobody") + tie, value)
+    emit(as_json, found, table)
+    return 0
+
+
+@answering
+def check(
+    file: File,
+    kind: KindOption = None,
+    challenge: ChallengeOption = None,
+    target: TargetOption = None,
+    folder: Folder = None,
+    contest: Contest = None,
+    round_name: Round = None,
+    as_json: Json = False,
+) -> int:
+    """Would the server take this file? The same judge and the same number, on your machine.
+
+    Needs the data that `tracecup client download` fetched. Exit code 0: it would count; 1: not in
+    the format, or below the utility floor. With --folder, --contest and --round and a file named
+    as the contest does, the server is not asked at all.
+
+    Example: `tracecup client check anotraces_team001_data02_TRP.csv`
+    """
+    from tracecup.client.checking import LocalJudge
+    from tracecup.client.naming import meant
+
+    said = meant(file.name, kind, challenge, target)
+    if folder is not None and round_name is not None and said.team is not None:
+        local = LocalJudge(folder, round_name, said.team)
+    else:
+        client = open_contest(contest, round_name)
+        local = LocalJudge(data_folder(client, folder), client.round, client.team_number())
+    found = local.check(file, said)
+    fine = bool(found) and all(one.fine for one in found)
+    emit(as_json, {"ok": fine, "files": [asdict(one) for one in found]}, *found_tables(found))
+    return 0 if fine else 1
+
+
+def found_tables(found: list[Found]) -> list[Table]:
+    """What a check says, and the first bad lines of each file."""
+    table = Table(title="Checked", title_justify="left", title_style="bold")
+    for name in ("file", "", "what the judge says"):
+        table.add_column(name, overflow="fold")
+    tables = [table]
+    for one in found:
+        mark = "[green]yes[/green]" if one.fine else "[red]no[/red]"
+        table.add_row(escape(one.name), mark, escape(one.reason))
+        if one.problems:
+            rows = [(f"line {p['line']}" if p["line"] else "file", _said(p)) for p in one.problems]
+            tables.append(table_of(escape(one.name), rows))
+    return tables
+
+
+def _said(problem: dict[str, Any]) -> str:
+    column = f"{problem['column']}: " if problem["column"] else ""
+    return escape(f"{column}found {problem['found']}, expected {problem['expected']}")
+
+
+def _tell_files(title: str, where: Path, files: list[dict[str, Any]], as_json: bool) -> None:
+    table = Table(title=f"{title} to {escape(str(where))}", title_justify="left")
+    for name in ("file", "size", "SHA-256", ""):
+        table.add_column(name, justify="right" if name == "size" else "left")
+    for one in files:
+        new = "new" if one["fetched"] else "was there"
+        table.add_row(escape(one["name"]), size_of(one["size"]), one["sha256"][:16] + "…", new)
+    emit(as_json, {"folder": str(where), "files": files}, table)
+
+
+def _download_zip(client: ContestClient, where: Path, as_json: bool) -> int:
+    from tracecup.client.contest import ARCHIVE_NAME
+
+    where.mkdir(parents=True, exist_ok=True)
+    target = where / ARCHIVE_NAME
+    size = client.download_archive(target)
+    rows = [("file", escape(str(target))), ("size", size_of(size))]
+    emit(as_json, {"file": str(target), "size": size}, table_of("Downloaded", rows))
+    return 0
