@@ -63,7 +63,7 @@ class ContestClient:
 
     def files(self) -> list[RemoteFile]:
         """The files that the own team may fetch in this round."""
-        return [self._file(told) for told in self.get("/files")]
+        return [self._file(told) for told in self.get("/files")["files"]]
 
     def download(self, folder: Path, progress: Progress = lambda done, total: None) -> list[Answer]:
         """Fetch the rules and every file into a folder; only what is missing travels."""
@@ -92,7 +92,7 @@ class ContestClient:
         whole = digest(path)
         fields = {"round": self.round, "method": method, "consent": _flag(consent)}
         if meant.kind == "archive":
-            where = "/submissions/archive"
+            where = "/archives"
         else:
             where = "/submissions"
             fields |= {"kind": meant.kind, "challenge": meant.challenge}
@@ -141,7 +141,7 @@ class ContestClient:
 
     def download_archive(self, target: Path) -> int:
         """All data as one zip file, made by the server on the fly."""
-        return save_stream(self.connection, self._path("/files.zip"), {"round": self.round}, target)
+        return save_stream(self.connection, self._path("/archive"), {"round": self.round}, target)
 
     def _file(self, told: Answer) -> RemoteFile:
         path = self._path(f"/files/{told.get('name')}")
