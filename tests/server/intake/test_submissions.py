@@ -12,7 +12,7 @@ from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import sandbox
 from tracecup.server.models import Extension, LogEntry, Submission
-from tracecup.server.services import checking, submissions
+from tracecup.server.services import checking, intake, submissions
 from tracecup.server.storage import BlobStore, store
 
 pytestmark = pytest.mark.django_db
@@ -126,7 +126,7 @@ class TestReceiveRelease:
 
         stale = type(desk.round).objects.get(pk=desk.round.pk)
         desk_round, desk.round = desk.round, stale
-        monkeypatch.setattr(submissions, "check", slow)
+        monkeypatch.setattr(intake, "check", slow)
         refused(lambda: desk.hand_in(team, desk.release(team)), "closed")
         assert desk_round.submissions.count() == 0
 
@@ -144,7 +144,7 @@ class TestReceiveRelease:
 
     def test_a_file_over_the_limit_is_not_even_checked(self, desk, team, monkeypatch):
         monkeypatch.setattr(submissions, "file_bytes", lambda round: 10)
-        monkeypatch.setattr(submissions, "check", lambda *args: pytest.fail("was checked"))
+        monkeypatch.setattr(intake, "check", lambda *args: pytest.fail("was checked"))
         refused(lambda: desk.hand_in(team, desk.release(team)), "too-large")
         refused(lambda: desk.hand_in(team, b"x" * 11), "too-large")
         assert not list(store().incoming.iterdir())
@@ -197,7 +197,7 @@ class TestReceiveRelease:
         assert not Submission.objects.exists()
 
     def test_very_many_rejected_files_have_to_wait(self, desk, team, monkeypatch, fixed_clock):
-        monkeypatch.setattr(submissions, "REJECTED_AN_HOUR", 2)
+        monkeypatch.setattr(intake, "REJECTED_AN_HOUR", 2)
         for content in (b"a", b"b"):
             desk.hand_in(team, content)
         refused(lambda: desk.hand_in(team, b"c"), "throttled")
