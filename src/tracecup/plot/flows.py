@@ -187,7 +187,7 @@ def ppmtf_plus() -> Picture:
     c.box(
         10.7,
         1.0,
-        "(ii) m new feature\nvectors per team\nfrom that normal law",
+        "(ii) m new feature\nvectors per team\nfrom that law",
         "people",
         w=2.1,
         h=1.2,
