@@ -118,8 +118,10 @@ class TestLogIn:
             "/account/sessions/end-others/",
             "/account/erase/",
             "/c/spring/join/",
-            "/c/spring/team/invite/",
-            "/c/spring/team/invite/1/revoke/",
+            "/c/spring/team/members/invite/",
+            "/c/spring/team/members/code/",
+            "/c/spring/team/members/1/remove/",
+            "/c/spring/team/members/1/captain/",
         ],
     )
     def test_nothing_is_posted_without_a_csrf_token(self, contest, ada, path):
@@ -384,41 +386,82 @@ class TestAccount:
             assert client.post(path).url.startswith("/login/?next=")
 
 
-class TestInvitations:
+class TestMembers:
     @pytest.fixture
     def captain(self, client, member):
         log_in(client, member.username)
         return client
 
+    def test_it_shows_the_members_and_the_link(self, captain, team, ada):
+        teams.add_member(team, ada, SYSTEM)
+        page = captain.get("/c/spring/team/members/").content.decode()
+        assert f"http://testserver/join/{team.join_code}/" in page
+        assert "ada" in page
+        assert "ada@example.org" not in page
+
+    def test_it_shows_the_own_tokens_and_no_others(self, captain, member, team, ada):
+        teams.add_member(team, ada, SYSTEM)
+        people.new_token(member, "my laptop", 30, Actor(member))
+        people.new_token(ada, "her laptop", 30, Actor(ada))
+        page = captain.get("/c/spring/team/members/").content.decode()
+        assert "my laptop" in page
+        assert "her laptop" not in page
+
+    def test_a_bad_address_makes_no_link(self, captain, team):
+        sent = {"email": "nobody"}
+        assert captain.post("/c/spring/team/members/invite/", sent).status_code == 422
+        assert not people.open_links("member", team.contest).exists()
+
+    def test_strangers_do_not_see_it(self, hers, team):
+        assert hers.get("/c/spring/team/members/").status_code == 403
+        assert Client().get("/c/spring/team/members/").status_code == 302
+
+    def test_a_captain_removes_and_appoints(self, captain, team, ada):
+        teams.add_member(team, ada, SYSTEM)
+        base = f"/c/spring/team/members/{ada.pk}"
+        captain.post(f"{base}/captain/", {"on": "yes"})
+        assert team.members.get(person=ada).captain
+        captain.post(f"{base}/captain/", {"on": "no"})
+        assert not team.members.get(person=ada).captain
+        captain.post(f"{base}/remove/")
+        assert not team.members.filter(person=ada).exists()
+
+    def test_a_member_can_only_leave(self, hers, team, member, ada):
+        teams.add_member(team, ada, SYSTEM)
+        base = "/c/spring/team/members"
+        for path in ("/code/", "/invite/", f"/{member.pk}/remove/", f"/{ada.pk}/captain/"):
+            assert hers.post(base + path, {"on": "yes"}).status_code == 403
+        assert team.members.count() == 2
+        assert hers.post(f"{base}/{ada.pk}/remove/").url == "/account/"
+        assert team.members.count() == 1
+
+    def test_people_of_other_teams_cannot_be_removed(self, captain, contest, new_team):
+        other = new_team(contest, "other").members.get()
+        path = f"/c/spring/team/members/{other.person_id}/remove/"
+        assert captain.post(path).status_code == 404
+        assert Member.objects.filter(pk=other.pk).exists()
+
     def test_an_invitation_is_shown_once_and_sent(self, captain, team):
         response = captain.post(
-            "/c/spring/team/invite/", {"name": "Bob", "email": "bob@example.org"}
+            "/c/spring/team/members/invite/", {"name": "Bob", "email": "bob@example.org"}
         )
         secret = re.search(r"http://testserver/link/([\w-]+)/", response.content.decode()).group(1)
         assert people.link_of(secret).team == team
         assert secret in mail.outbox[0].body
-        page = captain.get("/c/spring/team/invite/").content.decode()
+        page = captain.get("/c/spring/team/members/").content.decode()
         assert secret not in page
         assert "Bob" in page
-
-    def test_a_revoked_one_is_worthless(self, captain, team):
-        secret = people.new_link("member", SYSTEM, team=team)
-        captain.post(f"/c/spring/team/invite/{people.link_of(secret).pk}/revoke/")
+        number = people.link_of(secret).pk
+        captain.post(f"/c/spring/team/members/invitations/{number}/revoke/")
         assert Client().get(f"/link/{secret}/").status_code == 404
-
-    def test_a_bad_address_makes_no_link(self, captain, team):
-        sent = {"email": "nobody"}
-        assert captain.post("/c/spring/team/invite/", sent).status_code == 422
-        assert not people.open_links("member", team.contest).exists()
-
-    def test_members_and_strangers_may_not(self, hers, team, ada):
-        assert hers.post("/c/spring/team/invite/").status_code == 403
-        teams.add_member(team, ada, SYSTEM)
-        assert hers.get("/c/spring/team/invite/").status_code == 403
-        assert Client().get("/c/spring/team/invite/").status_code == 302
-        assert not people.open_links("member", team.contest).exists()
 
     def test_a_captain_reaches_the_invitations_of_her_team_only(self, captain, contest, new_team):
         other = people.link_of(people.new_link("member", SYSTEM, team=new_team(contest, "other")))
-        path = f"/c/spring/team/invite/{other.pk}/revoke/"
+        path = f"/c/spring/team/members/invitations/{other.pk}/revoke/"
         assert captain.post(path).status_code == 404
+
+    def test_a_new_code(self, captain, team):
+        captain.post("/c/spring/team/members/code/")
+        before = team.join_code
+        team.refresh_from_db()
+        assert team.join_code != before
