@@ -78,8 +78,13 @@ def play_on(payload: dict[str, Any]) -> dict[str, Any]:
         raise NotNow("the bots play", 1)
     if Job.objects.filter(contest=contest, state="dead").exists():
         return {"step": "a job of the rehearsal died"}
+    if due(clock.now()):
+        raise NotNow("the bots play", 1)
     at = clock.contest_now(contest)
-    coming = [when for round in contest.rounds.all() for _, when in _plan(round) if when]
+    rounds = list(contest.rounds.all())
+    coming = [when for round in rounds for _, when in _plan(round) if when]
+    opening = [round.rules.phases.anonymize for round in rounds if round.judging_at is None]
+    coming += [when for when in opening if when is not None and when > at]
     if not coming:
         return {"step": "played to the end"}
     wait = (min(coming) - at).total_seconds() + 1

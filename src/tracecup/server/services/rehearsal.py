@@ -12,14 +12,15 @@ from django.db import transaction
 
 from tracecup.contest.bots import bots_for
 from tracecup.contest.rulefile import rules_text
-from tracecup.contest.rules import PHASES, Phases, RoundRules, Rules
+from tracecup.contest.rules import Phases, RoundRules, Rules
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.models import Contest, Job
 from tracecup.server.services import log
 
 KIND = "rehearse"
-HOUR = timedelta(hours=1)
+HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
+ROUND_HOURS = 24
 MAX_DAYS = 2
 
 
@@ -30,7 +31,6 @@ class Rehearsal:
     contest: Contest
     state: str
     step: str
-    error: str
 
 
 def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30) -> Contest:
@@ -60,18 +60,22 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
 
 
 def small_rules(rules: Rules, users: int) -> Rules:
-    """The same rules for few users and days, with phases of one hour that begin now."""
+    """The same rules for few users and days, with phases of an hour that begin now.
+
+    The clock jumps from act to act of the judge: releases may be handed in once data are out.
+    """
     begin = clock.now().replace(microsecond=0)
     days = min(rules.clock.days, MAX_DAYS)
     rounds = []
     for k, one in enumerate(rules.rounds):
-        start = begin + k * (len(PHASES) + 1) * HOUR
-        phases = Phases(**{name: start + n * HOUR for n, name in enumerate(PHASES)})
-        rounds.append(_small_round(one, phases))
+        start = begin + k * ROUND_HOURS * HOUR
+        after = (timedelta(0), SECOND, HOUR, 2 * HOUR, 3 * HOUR)
+        rounds.append(_small_round(one, Phases(*(start + later for later in after))))
     return replace(
         rules,
         users=min(rules.users, users),
         clock=replace(rules.clock, days=days, reference_days=None),
+        limits=replace(rules.limits, grace_seconds=0),
         rounds=tuple(rounds),
     )
 
@@ -84,8 +88,7 @@ def rehearsals_of(contest: Contest) -> list[Rehearsal]:
         Rehearsal(
             made[job.payload["contest"]],
             job.state,
-            "" if job.state == "dead" else job.error or job.result.get("step", ""),
-            job.error if job.state == "dead" else "",
+            job.result.get("step", "") if job.state == "done" else job.error,
         )
         for job in jobs
         if job.payload["contest"] in made

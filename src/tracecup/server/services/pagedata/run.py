@@ -133,7 +133,6 @@ class RehearsalRow(Schema):
     state: str
     step: str
     at: datetime
-    error: str
 
 
 class RunPage(Schema):
@@ -309,7 +308,6 @@ def rehearsal_rows(contest: Contest) -> list[RehearsalRow]:
             state=one.state,
             step=one.step,
             at=one.contest.created_at,
-            error=one.error,
         )
         for one in rehearsals_of(contest)
     ]
