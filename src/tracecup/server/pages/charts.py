@@ -95,8 +95,8 @@ def _name() -> str:
 
 @cache
 def _packed(name: str) -> bytes:
-    """The program, from the server's folder if another process made it before."""
-    kept = Path(settings.CONFIG.folder) / "made" / f"charts-{name}.js.gz"
+    """The program in gzip, from the server's folder if another process made it before."""
+    kept = Path(settings.CONFIG.folder) / "made" / f"charts-{name}.packed"
     if kept.is_file():
         return kept.read_bytes()
     import vl_convert

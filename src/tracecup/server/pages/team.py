@@ -1,6 +1,6 @@
-"""Pages of a team: what to do now, its data, the attacks on it, its members.
+"""Pages of a team: what to do now, its data, the attacks on it.
 
-Handing in is in `handing`.
+Handing in is in `handing`, the members are in `members`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from tracecup.server.errors import Refused
-from tracecup.server.models import Appeal, Person
+from tracecup.server.models import Appeal
 from tracecup.server.pages import maps, resultcharts
 from tracecup.server.pages.charts import Chart
 from tracecup.server.pages.context import Place, place
-from tracecup.server.services import downloads, teams
+from tracecup.server.services import downloads
 from tracecup.server.services import messages as letters
 from tracecup.server.services.pagedata import defence as defence_data
-from tracecup.server.services.pagedata import people, public, teamdata
+from tracecup.server.services.pagedata import public, teamdata
 from tracecup.server.services.pagedata import team as team_data
 
 
@@ -68,23 +67,6 @@ def defence(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "server/team/defence.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def members(request: HttpRequest, slug: str) -> HttpResponse:
-    """Who are we? Captains change the team; everybody may leave it."""
-    here = place(request, slug)
-    own = here.require_team()
-    if request.method == "POST":
-        left = _change_members(request, here)
-        return redirect("contest" if left else "team-members", slug)
-    page = people.members(here.role, own)
-    context = here.context(
-        page=page,
-        join_url=request.build_absolute_uri(page.join_path),
-        tokens=people.tokens(request.user),
-    )
-    return render(request, "server/team/members.html", context)
-
-
 @require_POST
 def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     """Say something against a decision."""
@@ -92,36 +74,6 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     letters.appeal(here.require_team(), request.POST.get("text", ""), here.actor)
     messages.success(request, _("The organisers have your appeal; the answer will be here."))
     return redirect(f"{reverse('team', args=[slug])}#appeal")
-
-
-def _change_members(request: HttpRequest, here: Place) -> bool:
-    """One change of the team; whether the visitor has left it."""
-    own, action = here.require_team(), request.POST.get("action", "")
-    person = _member(here, request.POST.get("person", ""))
-    me = person is not None and person.pk == request.user.pk
-    if not (action == "remove" and me):
-        teams.require_manager(here.role, own)
-    if action == "new-code":
-        teams.new_code(own, here.actor)
-        messages.success(request, _("The old code and link no longer work."))
-    elif person is None:
-        raise Refused("invalid", _("Choose a member of the team."))
-    elif action == "remove":
-        teams.remove_member(own, person, here.actor)
-        messages.success(request, _("Removed from the team."))
-    elif action in ("captain", "uncaptain"):
-        teams.set_captain(own, person, here.actor, on=action == "captain")
-        messages.success(request, _("Saved."))
-    else:
-        raise Refused("invalid", _("There is no such change."))
-    return action == "remove" and me
-
-
-def _member(here: Place, number: str) -> Person | None:
-    if not number.isascii() or not number.isdigit() or len(number) > 18:
-        return None
-    found = here.require_team().members.filter(person=int(number)).select_related("person").first()
-    return found.person if found else None
 
 
 def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
@@ -145,7 +97,6 @@ urlpatterns = [
     path("c/<slug:slug>/team/", team, name="team"),
     path("c/<slug:slug>/team/data/", data, name="team-data"),
     path("c/<slug:slug>/team/defence/", defence, name="team-defence"),
-    path("c/<slug:slug>/team/members/", members, name="team-members"),
     path("c/<slug:slug>/team/appeal/", appeal, name="team-appeal"),
     path("c/<slug:slug>/files.zip", files_zip, name="files-zip"),
     path("c/<slug:slug>/files/<str:name>", file, name="file"),

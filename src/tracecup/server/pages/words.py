@@ -236,8 +236,12 @@ def relative(seconds: float) -> str:
 
 
 def client_command(slug: str, verb: str, what: str = "") -> str:
-    """What somebody types to do the same without a browser."""
-    return " ".join(part for part in ("tracecup client", verb, slug, what) if part)
+    """What somebody types to do the same without a browser.
+
+    >>> client_command("spring", "submit", "answers.zip")
+    'tracecup client submit answers.zip --contest spring'
+    """
+    return " ".join(part for part in ("tracecup client", verb, what, "--contest", slug) if part)
 
 
 def size(count: int | None) -> str:

@@ -18,6 +18,7 @@ from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
 from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
+from tracecup.server.services import feedback
 from tracecup.server.services.movement import OneUser, one_user
 from tracecup.server.services.pagedata.results import rows_of, shown, team_names
 from tracecup.server.storage import store
@@ -67,13 +68,26 @@ class UserRisk(Schema):
     attacks: int
 
 
+class Hurting(Schema):
+    """An attack on our release as far as the feedback policy lets it be told."""
+
+    release: str
+    kind: str
+    attacker: str
+    shown: str
+
+
 class DefencePage(Schema):
-    """Which attack hurts us? `out` is False until results are published."""
+    """Which attack hurts us? `out` is False until results are published.
+
+    Before that `hurting` holds the sample attacks, as far as the policy lets them be told.
+    """
 
     contest: str
     round: str
     out: bool
     expected_at: datetime | None
+    hurting: list[Hurting]
     releases: list[OwnRelease]
     users: list[UserRisk]
     scores: list[float | None]
@@ -93,6 +107,7 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
         round=round.name,
         out=found is not None,
         expected_at=round.rules.phases.results,
+        hurting=[],
         releases=[],
         users=[],
         scores=[],
@@ -100,6 +115,10 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
         trace=None,
     )
     if found is None:
+        page.hurting = [
+            Hurting(release=one.release, kind=one.kind, attacker=one.attacker, shown=one.shown)
+            for one in feedback.defence_row(round, team)
+        ]
         return page
     page.releases = _own_releases(found, team)
     if not page.releases:

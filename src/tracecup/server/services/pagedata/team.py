@@ -19,7 +19,7 @@ from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.models import Download, Round, Submission, Team
-from tracecup.server.services import messages
+from tracecup.server.services import feedback, messages
 from tracecup.server.services import submissions as intake
 
 ANSWER_FILES = {"reid": "etable", "trace": "etraces"}
@@ -179,7 +179,8 @@ class AttackPage(Schema):
     round: str
     window: WindowInfo
     policy: str
-    bits_an_answer: float | None
+    bits_an_answer: dict[str, float]
+    bits_a_target: dict[str, float]
     answers_left: int
     missing: int
     file_mib: int
@@ -195,7 +196,7 @@ def team_page(role: Role, round: Round) -> TeamPage:
     targets = _targets(round, team) if round.published_at else []
     missing = sum(target.missing for target in targets)
     step = _step(round, team, now, release, attack, releases, missing)
-    held = Submission.objects.filter(round=round, team=team).order_by("-id")[:LAST_SHOWN]
+    held = Submission.objects.filter(round=round, team=team).select_related("round__contest")
     return TeamPage(
         contest=contest.slug,
         round=round.name,
@@ -214,7 +215,7 @@ def team_page(role: Role, round: Round) -> TeamPage:
         results_out=round.released_at is not None,
         appeals_until=contest.appeals_until,
         news=_news(team),
-        last=[submission_info(one) for one in held],
+        last=[submission_info(one) for one in held.order_by("-id")[:LAST_SHOWN]],
     )
 
 
@@ -238,12 +239,14 @@ def attack_page(role: Role, round: Round) -> AttackPage:
     targets = _targets(round, team) if round.published_at else []
     order = sorted(targets, key=lambda one: (not one.missing, one.team, one.challenge))
     left = sum(answer.tries.left for target in targets for answer in target.answers)
+    budget = feedback.budget(round)
     return AttackPage(
         contest=role.contest.slug,
         round=round.name,
         window=window_info(round, "attack", team),
-        policy=rules.feedback.policy,
-        bits_an_answer={"none": 0.0, "bands": 2.0}.get(rules.feedback.policy),
+        policy=feedback.policy_now(round),
+        bits_an_answer=budget["bits"],
+        bits_a_target=budget["per_target"],
         answers_left=left,
         missing=sum(target.missing for target in targets),
         file_mib=rules.limits.file_mib,
@@ -330,9 +333,8 @@ def _release_set(round: Round, team: Team, challenge: str) -> ReleaseSet:
 def _targets(round: Round, team: Team) -> list[Target]:
     names = dict(team.contest.teams.values_list("number", "name"))
     held: dict[tuple[str, str, int | None], list[Submission]] = defaultdict(list)
-    for one in Submission.objects.filter(
-        round=round, team=team, kind__in=ATTACK_KINDS
-    ).select_related("round__contest"):
+    for one in Submission.objects.filter(round=round, team=team, kind__in=ATTACK_KINDS):
+        one.round = round
         held[one.kind, one.challenge, one.target].append(one)
     allowed = intake.allowed(round, team, "attack")
     return [
@@ -444,9 +446,12 @@ def _tries(quota: intake.Quota) -> Tries:
 
 
 def _feedback(submission: Submission) -> FeedbackInfo | None:
-    from tracecup.server.services import feedback
-
-    if submission.state != "scored":
+    if submission.state != "scored" or submission.score is None:
         return None
-    told = feedback.feedback(submission)
-    return FeedbackInfo(policy=told.policy, shown=str(told.shown or ""), bits=told.bits)
+    round, rules = submission.round, submission.round.contest.rules
+    policy = feedback.policy_now(round)
+    return FeedbackInfo(
+        policy=policy,
+        shown=feedback.told(policy, rules.feedback, submission.score) or "",
+        bits=feedback.bits(policy, rules, submission.kind),
+    )
