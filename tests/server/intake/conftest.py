@@ -1,16 +1,14 @@
 """Teams with data, releases to attack, files to hand in: what the tests of intake start from.
 
-Originals are random walks on 16 regions; judging is replaced by a list of what it was asked.
+Originals are random walks on 16 regions.
 """
 
 from __future__ import annotations
 
 import io
-import sys
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from tracecup.city.files import write_city
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.models import Contest, Release, Round, StoredFile, Team
-from tracecup.server.services import submissions
+from tracecup.server.services import judging, submissions
 from tracecup.server.storage import store
 from tracecup.traces.files import write_obfuscated, write_traces
 
@@ -31,8 +29,13 @@ REGIONS, USERS = 16, 24
 def asked(monkeypatch):
     """The submissions that judging was asked to score."""
     found: list[str] = []
-    stub = SimpleNamespace(enqueue_scoring=lambda submission: found.append(submission.ref))
-    monkeypatch.setitem(sys.modules, "tracecup.server.services.judging", stub)
+    really = judging.enqueue_scoring
+
+    def enqueue_scoring(submission):
+        found.append(submission.ref)
+        return really(submission)
+
+    monkeypatch.setattr(judging, "enqueue_scoring", enqueue_scoring)
     return found
 
 
