@@ -188,8 +188,7 @@ class TokenForm(forms.Form):
     name = forms.CharField(
         label=_("What the token is for"),
         max_length=80,
-        help_text=_("Such as: my laptop."),
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "placeholder": _("my laptop")}),
     )
     days = forms.IntegerField(
         label=_("Days until it expires"), min_value=1, max_value=MAX_DAYS, initial=90
