@@ -7,10 +7,11 @@ import pytest
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.errors import Refused
-from tracecup.server.models import LogEntry, Member, Organiser, Person, Team
+from tracecup.server.models import Job, LogEntry, Member, Organiser, Person, Team
 from tracecup.server.services import registration, teams
 
 NEW = "a brand new secret"
+REAL = registration.data_wanted
 pytestmark = pytest.mark.django_db
 
 
@@ -33,6 +34,12 @@ class TestCreateTeam:
         made = [teams.create_team(contest, f"T{k}", SYSTEM) for k in range(3)]
         assert [team.number for team in made] == [1, 2, 3]
         assert wanted == [contest] * 3
+
+    def test_its_data_is_made_by_a_job(self, contest, monkeypatch):
+        monkeypatch.setattr(registration, "data_wanted", REAL)
+        assert not Job.objects.exists()
+        teams.create_team(contest, "A", SYSTEM)
+        assert Job.objects.filter(contest=contest, state="waiting").exists()
 
     def test_every_contest_counts_for_itself(self, contest, new_contest):
         teams.create_team(contest, "A", SYSTEM)
