@@ -26,6 +26,7 @@ ACTS = {
 """What the judge does to a round: one short transaction, the same that marks the job as done."""
 
 CHORES = {
+    "report": "tracecup.server.services.reporting.handle_report",
     "mail": "tracecup.server.services.messages.handle_mail",
     "backup": "tracecup.server.services.backups.handle_backup",
     "bot": "tracecup.server.services.bots.play",

@@ -28,6 +28,7 @@ from tracecup.server.services import log
 from tracecup.server.services.archiving import archive_folder
 from tracecup.server.services.entries import entry_of, keep_file
 from tracecup.server.services.judging import enqueue_samples
+from tracecup.server.services.reporting import enqueue_report
 from tracecup.server.storage import Blob
 
 __all__ = [
@@ -115,6 +116,7 @@ def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> Re
         )
         key = f"archive:{round.pk}:{held.number}"
         enqueue("archive", key, {"result_set": held.pk}, contest=round.contest)
+        enqueue_report(held)
         was, now = {"number": before.number if before else None}, {"number": held.number}
         _record(actor, "results.published", round, now, why, was)
     result_set.refresh_from_db()

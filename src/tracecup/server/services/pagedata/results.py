@@ -182,7 +182,7 @@ def results_page(role: Role, round: Round) -> ResultsPage:
         expected_at=round.rules.phases.results,
         releases_published_at=round.published_at,
         attack_targets=contest.rules.awards.attack_targets,
-        board=board(found, names, _consents(round)) if found else None,
+        board=board(found, names) if found else None,
         commitments=_commitments(round, names, opened=out) if round.published_at else [],
         files=_files(round) if out else [],
     )
@@ -194,24 +194,17 @@ def shown(role: Role, round: Round) -> ResultSet | None:
 
 
 def table(role: Role, round: Round, name: str) -> Table:
-    """A published table; what a team did not agree to publish is left empty."""
+    """A published table."""
     found = shown(role, round)
     if found is None or name not in found.tables:
         raise not_found("table")
-    columns = dict(found.tables[name])
-    if name == "releases":
-        agreed = _consents(round)
-        columns["method"] = [
-            method if release in agreed else None
-            for release, method in zip(columns["pubtraces"], columns["method"], strict=True)
-        ]
-    return Table(columns)
+    return Table(found.tables[name])
 
 
-def board(found: ResultSet, names: Mapping[str, str], methods: set[str] | None = None) -> Board:
-    """A result set as a board; `methods` are the releases whose method may be shown (None: all)."""
+def board(found: ResultSet, names: Mapping[str, str]) -> Board:
+    """A result set as a board; methods are in it only where the team agreed."""
     tables = {name: rows_of(table) for name, table in found.tables.items()}
-    releases = _releases(tables["releases"], names, methods)
+    releases = _releases(tables["releases"], names)
     return Board(
         number=found.number,
         scorer=found.scorer,
@@ -222,9 +215,7 @@ def board(found: ResultSet, names: Mapping[str, str], methods: set[str] | None =
         awards=_awards(tables["awards"], names),
         releases=releases,
         matrices=[_matrix(kind, found, tables, releases, names) for kind in ATTACK_KINDS],
-        correlation=CorrelationInfo(
-            **{**found.summary["correlation"], "reason": found.summary["correlation"]["reason"]}
-        ),
+        correlation=CorrelationInfo(**found.summary["correlation"]),
         tables=sorted(found.tables),
     )
 
@@ -250,7 +241,7 @@ def labels_of(rows: Rows) -> dict[str, str]:
     }
 
 
-def _releases(rows: Rows, names: Mapping[str, str], methods: set[str] | None) -> list[ReleaseRow]:
+def _releases(rows: Rows, names: Mapping[str, str]) -> list[ReleaseRow]:
     labels = labels_of(rows)
     return [
         ReleaseRow(
@@ -262,7 +253,7 @@ def _releases(rows: Rows, names: Mapping[str, str], methods: set[str] | None) ->
             status=_status(row),
             valid=bool(row["valid"]),
             reason=row["reason"] or "",
-            method=(row["method"] or "") if methods is None or row["pubtraces"] in methods else "",
+            method=row["method"] or "",
             utility=row["utility"],
             utility_low=row["utility_low"],
             utility_high=row["utility_high"],
@@ -359,16 +350,6 @@ def _matrix(
             for release in releases
         ],
     )
-
-
-def _consents(round: Round) -> set[str]:
-    """The releases whose team agreed to show how they were made; the benchmark's is known."""
-    found = Release.objects.filter(round=round).select_related("submission")
-    return {
-        f"pubtraces_{one.label}.csv"
-        for one in found
-        if one.team_id is None or (one.submission is not None and one.submission.consent)
-    }
 
 
 def _commitments(round: Round, names: Mapping[str, str], *, opened: bool) -> list[CommitmentInfo]:
