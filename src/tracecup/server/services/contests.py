@@ -51,6 +51,7 @@ from tracecup.server.services.running import (
     move_deadline,
     pause,
     resume,
+    shifted,
     take_back_extension,
 )
 
@@ -157,9 +158,7 @@ def clone_contest(
         text = without_instants(contest.rules_text)
     else:
         shift = starts - min(instants.values())
-        text = with_instants(
-            contest.rules_text, {place: at + shift for place, at in instants.items()}
-        )
+        text = with_instants(contest.rules_text, shifted(instants, shift))
     with transaction.atomic():
         made = create_contest(
             actor, name=name, slug=slug, rules_text=text, divisions=contest.divisions

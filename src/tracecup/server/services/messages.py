@@ -20,7 +20,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Announcement, Appeal, Contest, Member, Organiser, Team
 from tracecup.server.services import log
-from tracecup.server.services.rulechange import require_reason
+from tracecup.server.services.rulechange import check_instant, require_reason
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
@@ -95,6 +95,8 @@ def send(announcement: Announcement) -> int:
 def open_appeals(contest: Contest, until: datetime | None, actor: Actor, why: str) -> None:
     """Let teams appeal until an instant of the contest's clock; None closes the window."""
     why = require_reason(why)
+    if until is not None:
+        check_instant(until)
     if until is not None and until <= clock.contest_now(contest):
         raise Refused("invalid", _("The window for appeals ends later than now."))
     with transaction.atomic():

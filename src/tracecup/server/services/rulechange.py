@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from tracecup.contest.fields import YEARS
 from tracecup.contest.rulefile import RULES_LIMITS, parse_rules
 from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.toml_lines import key_lines, line_of
@@ -177,6 +178,12 @@ def require_reason(why: str) -> str:
     if len(said) > 2000:
         raise Refused("invalid", _("A reason has at most 2000 characters."))
     return said
+
+
+def check_instant(at: datetime) -> None:
+    """Only instants that a rules file may hold, with room for time zones."""
+    if not YEARS[0] < at.year < YEARS[1]:
+        raise Refused("invalid", _("That is too far away."))
 
 
 class _Changes:

@@ -23,6 +23,7 @@ from tracecup.server.services.rulechange import (
     ACTS,
     RulesPlan,
     apply_rules,
+    check_instant,
     plan_rules,
     require_reason,
 )
@@ -105,6 +106,7 @@ def extend(
         held = Round.objects.select_for_update().get(pk=round.pk)
         _require_not_over(held, phase)
         if until is not None:
+            check_instant(until)
             _check_end(held, phase, until)
         made = Extension.objects.create(
             team=team,
@@ -161,11 +163,14 @@ def move_deadline(
         old = getattr(held.rules.phases, last) if last else None
         if old is None:
             raise Refused("closed", _("The organisers have not set the phases of this round yet."))
-        moved = {
-            place: at + (until - old)
-            for place, at in instants_of(contest.rules).items()
-            if at >= old and (follow or place == (held.name, last))
-        }
+        moved = shifted(
+            {
+                place: at
+                for place, at in instants_of(contest.rules).items()
+                if at >= old and (follow or place == (held.name, last))
+            },
+            until - old,
+        )
         plan = _with(contest, moved, actor, "contest.deadline", why)
     round.refresh_from_db()
     round.contest.refresh_from_db()
@@ -227,17 +232,28 @@ def phase_ahead(round: Round, at: datetime) -> tuple[PhaseName, datetime] | None
 def _shift(contest: Contest, after: datetime, by: timedelta, actor: Actor, why: str) -> None:
     rounds = {one.name: one for one in contest.rounds.all()}
     ahead = {
-        (name, phase): at + by
+        (name, phase): at
         for (name, phase), at in instants_of(contest.rules).items()
         # What an organiser had done by hand meanwhile has happened.
         if at > after and not (phase in ACTS and getattr(rounds[name], ACTS[phase]))
     }
     if ahead:
-        _with(contest, ahead, actor, "contest.shift", why)
+        _with(contest, shifted(ahead, by), actor, "contest.shift", why)
     Extension.objects.filter(round__contest=contest, until__gt=after).update(until=F("until") + by)
     if contest.appeals_until is not None and contest.appeals_until > after:
         contest.appeals_until += by
         contest.save(update_fields=["appeals_until"])
+
+
+def shifted(instants: Instants, by: timedelta) -> Instants:
+    """Instants moved by a length of time; `Refused` where no calendar goes."""
+    try:
+        moved = {place: at + by for place, at in instants.items()}
+    except OverflowError:
+        raise Refused("invalid", _("That is too far away.")) from None
+    for at in moved.values():
+        check_instant(at)
+    return moved
 
 
 def _with(contest: Contest, instants: Instants, actor: Actor, action: str, why: str) -> RulesPlan:

@@ -190,30 +190,40 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
         hours=submissions_per_hour(contest, now),
         teams=contest.teams.filter(deleted_at=None).count(),
         announcements=[
-            AnnouncementRow(
-                id=one.pk,
-                title=one.title,
-                text=one.text,
-                at=one.at,
-                team=one.team.number if one.team else None,
-                retracted=one.deleted_at is not None,
-            )
+            announcement_row(one)
             for one in Announcement.objects.filter(contest=contest).order_by("-pk")[:50]
         ],
         appeals=[
-            AppealRow(
-                id=one.pk,
-                team=one.team.number,
-                team_name=one.team.name,
-                text=one.text,
-                at=one.at,
-                state=one.state,
-                answer=one.answer,
-                answered_at=one.answered_at,
-            )
+            appeal_row(one)
             for one in Appeal.objects.filter(team__contest=contest).order_by("-pk")[:100]
         ],
         rehearsals=rehearsal_rows(contest),
+    )
+
+
+def announcement_row(one: Announcement) -> AnnouncementRow:
+    """An announcement as organisers see it."""
+    return AnnouncementRow(
+        id=one.pk,
+        title=one.title,
+        text=one.text,
+        at=one.at,
+        team=one.team.number if one.team else None,
+        retracted=one.deleted_at is not None,
+    )
+
+
+def appeal_row(one: Appeal) -> AppealRow:
+    """An appeal as organisers and its team see it."""
+    return AppealRow(
+        id=one.pk,
+        team=one.team.number,
+        team_name=one.team.name,
+        text=one.text,
+        at=one.at,
+        state=one.state,
+        answer=one.answer,
+        answered_at=one.answered_at,
     )
 
 
