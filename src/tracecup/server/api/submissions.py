@@ -21,7 +21,11 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission
 from tracecup.server.receiving import arrived
 from tracecup.server.services import submissions
-from tracecup.server.services.pagedata.team import SubmissionInfo, submission_info, submission_of
+from tracecup.server.services.pagedata.handed import (
+    SubmissionInfo,
+    submission_info,
+    submission_of,
+)
 from tracecup.server.services.quotas import all_quotas
 
 router = Router()

@@ -26,7 +26,7 @@ from tracecup.server.pages.context import Place, place
 from tracecup.server.pages.releasecharts import movement_charts
 from tracecup.server.services import submissions
 from tracecup.server.services.movement import movement
-from tracecup.server.services.pagedata import public, team
+from tracecup.server.services.pagedata import handed, public, team
 
 ZIP_MAGIC = b"PK\x03\x04"
 FORM = ["GET", "HEAD", "POST"]
@@ -97,7 +97,7 @@ def attack(request: HttpRequest, slug: str) -> HttpResponse:
 def decide(request: HttpRequest, slug: str, ref: str, verb: str) -> HttpResponse:
     """Choose, withdraw or describe a submission of the own team."""
     here = place(request, slug)
-    submission = team.submission_of(here.role, ref)
+    submission = handed.submission_of(here.role, ref)
     if verb == "choose":
         submissions.choose(submission, here.actor)
         messages.success(request, _("This release counts now."))

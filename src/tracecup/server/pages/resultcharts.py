@@ -1,4 +1,4 @@
-"""Charts of a round's results: the two minima, utility, the matrices, the users' risk.
+"""Charts of a round's results: the two minima, utility, the matrices.
 
 Built from `services.pagedata.results`; every number is in the table beside the chart.
 """
@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from tracecup.report.chart import layered
 from tracecup.report.theme import Spec
 from tracecup.server.pages.charts import Chart, Column, Table, View
-from tracecup.server.services.pagedata.results import Board, CorrelationInfo, MatrixInfo, ReleaseRow
+from tracecup.server.services.pagedata.board import Board, CorrelationInfo, MatrixInfo, ReleaseRow
 
 STATUSES = ("team", "benchmark", "hors concours", "invalid")
 SHAPES = ("circle", "square", "diamond", "cross")
 ROW_HEIGHT = 24
-BINS = 20
+UPRIGHT = 16
 SYMBOLS = {"reid": "s_R", "trace": "s_T"}
 
 
@@ -116,7 +116,7 @@ def utility(board: Board, floor: float) -> Chart:
         {
             "data": {"values": [{"at": floor}]},
             "mark": {"type": "rule", "style": "guide"},
-            "encoding": {"x": {"field": "at", "type": "quantitative"}},
+            "encoding": {"x": {**x, "field": "at"}},
         },
         {
             "transform": [{"filter": "datum.first"}],
@@ -240,7 +240,12 @@ def heat_map(matrix: MatrixInfo) -> Chart:
                 **ordinal,
                 "sort": columns,
                 "scale": {"domain": columns},
-                "axis": {"title": _("Attacker"), "orient": "top", "ticks": False},
+                "axis": {
+                    "title": _("Attacker"),
+                    "orient": "top",
+                    "ticks": False,
+                    "labelAngle": 0 if len(columns) <= UPRIGHT else -90,
+                },
             },
             "y": {
                 "field": "release",
@@ -283,59 +288,6 @@ def heat_map(matrix: MatrixInfo) -> Chart:
             ),
         ),
         wide=True,
-    )
-
-
-def risk_histogram(scores: Sequence[float | None]) -> Chart | None:
-    """How many users lost how much of their trace to the strongest attack."""
-    risks = [1 - score for score in scores if score is not None]
-    if not risks:
-        return None
-    counts = [0] * BINS
-    for risk in risks:
-        counts[min(BINS - 1, max(0, int(risk * BINS)))] += 1
-    rows = [{"low": k / BINS, "high": (k + 1) / BINS, "n": count} for k, count in enumerate(counts)]
-    spec: Spec = {
-        "data": {"values": rows},
-        "mark": {"type": "bar", "style": "band"},
-        "encoding": {
-            "x": {
-                "field": "low",
-                "type": "quantitative",
-                "bin": {"binned": True},
-                "title": _("Part of the own trace found out"),
-                "scale": {"domain": [0, 1], "nice": False},
-            },
-            "x2": {"field": "high"},
-            "y": {
-                "field": "n",
-                "type": "quantitative",
-                "title": _("Users"),
-                "axis": {"tickCount": 5},
-            },
-            "tooltip": [
-                {"field": "low", "title": _("Risk from"), "type": "quantitative"},
-                {"field": "n", "title": _("Users"), "type": "quantitative"},
-            ],
-        },
-        "height": 220,
-    }
-    mean, most = sum(risks) / len(risks), max(risks)
-    told = _(
-        "On average {mean:.2f} of a trace was found out, of the most exposed user {most:.2f}."
-    ).format(mean=mean, most=most)
-    return Chart(
-        key="risk",
-        title=_("The risk of each user"),
-        caption=_("Under the strongest trace inference on this release. {told}").format(told=told),
-        alt=_("Histogram over {count} users. {told}").format(count=len(risks), told=told),
-        views=(View("risk", spec),),
-        table_title=_("Table: users by risk"),
-        table=Table(
-            _("Users by the part of their trace that was found out"),
-            (Column(_("Risk"), number=False), Column(_("Users"))),
-            tuple((f"{one['low']:.2f}–{one['high']:.2f}", str(one["n"])) for one in rows),
-        ),
     )
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from tracecup.server.models import Appeal
-from tracecup.server.pages import maps, resultcharts
+from tracecup.server.pages import maps, riskcharts
 from tracecup.server.pages.charts import Chart
 from tracecup.server.pages.context import Place, place
 from tracecup.server.services import downloads
@@ -77,7 +77,7 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
-    charts = [resultcharts.risk_histogram(page.scores)]
+    charts = [riskcharts.risk_histogram(page.scores)]
     city = public.city_map(here.contest)
     if page.trace is not None and city is not None:
         kinds = [

@@ -20,7 +20,8 @@ from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
 from tracecup.server.services import feedback
 from tracecup.server.services.movement import OneUser, one_user
-from tracecup.server.services.pagedata.results import rows_of, shown, team_names
+from tracecup.server.services.pagedata.board import rows_of, team_names
+from tracecup.server.services.pagedata.results import shown
 from tracecup.server.storage import store
 
 MOST_EXPOSED = 10

@@ -7,116 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 from ninja import Schema
 
-from tracecup.contest.rules import ATTACK_KINDS
-from tracecup.contest.sheets import team_of
 from tracecup.contest.tables import Table
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
-from tracecup.server.models import Contest, Release, ResultSet, Round, StoredFile
-from tracecup.server.services.results import may_see_scores, published
+from tracecup.server.models import Release, ResultSet, Round, StoredFile
+from tracecup.server.services.pagedata.board import AwardInfo, Board, award_info, board, team_names
+from tracecup.server.services.results import may_see_scores, overall, published
 
 BENCHMARK = "000"
-SHORT = {"reid": "IDP", "trace": "TRP"}
 OFFERED = ("archive", "report", "results")
-Rows = list[dict[str, Any]]
-
-
-class PlaceInfo(Schema):
-    """A place in an award; `rank_low` to `rank_high` is its interval over resampled users."""
-
-    rank: int
-    rank_low: int | None
-    rank_high: int | None
-    team: str
-    name: str
-    value: float
-
-
-class OutInfo(Schema):
-    """A team that is not eligible, and why."""
-
-    team: str
-    name: str
-    reason: str
-
-
-class AwardInfo(Schema):
-    """An award with all its places; several winners are a tie."""
-
-    key: str
-    title: str
-    better: str
-    winners: list[str]
-    tie: bool
-    value: float | None
-    places: list[PlaceInfo]
-    excluded: list[OutInfo]
-
-
-class ReleaseRow(Schema):
-    """A release with its lowest scores. `status`: team, benchmark, hors concours, invalid."""
-
-    file: str
-    label: str
-    team: str
-    name: str
-    challenge: str
-    status: str
-    valid: bool
-    reason: str
-    method: str
-    utility: float | None
-    utility_low: float | None
-    utility_high: float | None
-    reid_min: float | None
-    reid_by: str
-    trace_min: float | None
-    trace_by: str
-    ceiling: float | None
-    expected_error_km: float | None
-
-
-class AttackerInfo(Schema):
-    """A column of a matrix: a team, or a sample attack of the organisers."""
-
-    label: str
-    name: str
-    attack: str
-    sample: bool
-    sum: float | None
-    not_attacked: int | None
-
-
-class MatrixRow(Schema):
-    """The scores of one release against every attacker; None is its own or no answer."""
-
-    label: str
-    name: str
-    values: list[float | None]
-    minimum: float | None
-
-
-class MatrixInfo(Schema):
-    """All scores of one kind of attack."""
-
-    kind: str
-    attackers: list[AttackerInfo]
-    rows: list[MatrixRow]
-
-
-class CorrelationInfo(Schema):
-    """The correlation of the two minima over valid releases and the benchmark."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    pairs: int
-    confidence: float
-    reason: str
 
 
 class CommitmentInfo(Schema):
@@ -137,24 +39,11 @@ class ResultFile(Schema):
     sha256: str
 
 
-class Board(Schema):
-    """The published results of a round."""
-
-    number: int
-    scorer: str
-    inputs_sha256: str
-    computed_at: datetime
-    published_at: datetime | None
-    reason: str
-    awards: list[AwardInfo]
-    releases: list[ReleaseRow]
-    matrices: list[MatrixInfo]
-    correlation: CorrelationInfo
-    tables: list[str]
-
-
 class ResultsPage(Schema):
-    """Who won, and what did we learn? `board` is None until results are published."""
+    """Who won, and what did we learn? `board` is None until results are published.
+
+    `season` holds the awards of the whole contest once several rounds have results.
+    """
 
     contest: str
     name: str
@@ -164,6 +53,7 @@ class ResultsPage(Schema):
     releases_published_at: datetime | None
     attack_targets: str
     board: Board | None
+    season: list[AwardInfo]
     commitments: list[CommitmentInfo]
     files: list[ResultFile]
 
@@ -183,6 +73,7 @@ def results_page(role: Role, round: Round) -> ResultsPage:
         releases_published_at=round.published_at,
         attack_targets=contest.rules.awards.attack_targets,
         board=board(found, names) if found else None,
+        season=_season(role, names),
         commitments=_commitments(round, names, opened=out) if round.published_at else [],
         files=_files(round) if out else [],
     )
@@ -201,155 +92,12 @@ def table(role: Role, round: Round, name: str) -> Table:
     return Table(found.tables[name])
 
 
-def board(found: ResultSet, names: Mapping[str, str]) -> Board:
-    """A result set as a board; methods are in it only where the team agreed."""
-    tables = {name: rows_of(table) for name, table in found.tables.items()}
-    releases = _releases(tables["releases"], names)
-    return Board(
-        number=found.number,
-        scorer=found.scorer,
-        inputs_sha256=found.inputs_sha256,
-        computed_at=found.created_at,
-        published_at=found.published_at,
-        reason=found.reason,
-        awards=_awards(tables["awards"], names),
-        releases=releases,
-        matrices=[_matrix(kind, found, tables, releases, names) for kind in ATTACK_KINDS],
-        correlation=CorrelationInfo(**found.summary["correlation"]),
-        tables=sorted(found.tables),
-    )
-
-
-def rows_of(table: Mapping[str, list[Any]]) -> Rows:
-    """A table of columns as rows."""
-    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-
-
-def team_names(contest: Contest) -> dict[str, str]:
-    """Names of teams by their number as files write it."""
-    return {f"{number:03d}": name for number, name in contest.teams.values_list("number", "name")}
-
-
-def labels_of(rows: Rows) -> dict[str, str]:
-    """Short names of releases: the team's number, with the data set where a team has two."""
-    teams = [str(row["team"]) for row in rows]
-    return {
-        row["pubtraces"]: row["team"]
-        if teams.count(str(row["team"])) == 1
-        else f"{row['team']} {SHORT[row['challenge']]}"
-        for row in rows
-    }
-
-
-def _releases(rows: Rows, names: Mapping[str, str]) -> list[ReleaseRow]:
-    labels = labels_of(rows)
-    return [
-        ReleaseRow(
-            file=row["pubtraces"],
-            label=labels[row["pubtraces"]],
-            team=row["team"],
-            name=names.get(row["team"], ""),
-            challenge=row["challenge"],
-            status=_status(row),
-            valid=bool(row["valid"]),
-            reason=row["reason"] or "",
-            method=row["method"] or "",
-            utility=row["utility"],
-            utility_low=row["utility_low"],
-            utility_high=row["utility_high"],
-            reid_min=row["s_R_min"],
-            reid_by=row["s_R_by"] or "",
-            trace_min=row["s_T_min"],
-            trace_by=row["s_T_by"] or "",
-            ceiling=row["s_T_ceiling"],
-            expected_error_km=row["expected_error_km"],
-        )
-        for row in rows
-    ]
-
-
-def _status(row: Mapping[str, Any]) -> str:
-    if row["hors_concours"]:
-        return "hors concours"
-    if not row["valid"]:
-        return "invalid"
-    return "benchmark" if row["role"] == "benchmark" else "team"
-
-
-def _awards(rows: Rows, names: Mapping[str, str]) -> list[AwardInfo]:
-    found: dict[str, AwardInfo] = {}
-    for row in rows:
-        award = found.setdefault(
-            row["award"],
-            AwardInfo(
-                key=row["award"],
-                title=row["title"],
-                better=row["better"],
-                winners=[],
-                tie=False,
-                value=None,
-                places=[],
-                excluded=[],
-            ),
-        )
-        team = team_of(str(row["team"]))
-        name = names.get(team, team)
-        if row["rank"] is None:
-            award.excluded.append(OutInfo(team=team, name=name, reason=row["excluded"] or ""))
-            continue
-        award.places.append(
-            PlaceInfo(
-                rank=row["rank"],
-                rank_low=row["rank_low"],
-                rank_high=row["rank_high"],
-                team=team,
-                name=name,
-                value=row["value"],
-            )
-        )
-        if row["rank"] == 1:
-            award.winners.append(name)
-            award.tie, award.value = len(award.winners) > 1, row["value"]
-    return list(found.values())
-
-
-def _matrix(
-    kind: str,
-    found: ResultSet,
-    tables: Mapping[str, Rows],
-    releases: list[ReleaseRow],
-    names: Mapping[str, str],
-) -> MatrixInfo:
-    cells = [row for row in tables["cells"] if row["kind"] == kind]
-    score = {(row["pubtraces"], team_of(row["attacker"])): row["score"] for row in cells}
-    attack = {team_of(row["attacker"]): row["attack"] or "" for row in cells}
-    sums = {team_of(row["attacker"]): row for row in tables["sums"] if row["kind"] == kind}
-    samples = sorted({one for one in attack if not one.isdigit()})
-    columns = [*sorted(one for one in sums if one.isdigit()), *samples]
-    least = f"{kind}_min"
-    return MatrixInfo(
-        kind=kind,
-        attackers=[
-            AttackerInfo(
-                label=one,
-                name=names.get(one, ""),
-                attack=attack.get(one, "") if one in samples else "",
-                sample=one in samples,
-                sum=None if one in samples else sums[one]["sum"],
-                not_attacked=None if one in samples else sums[one]["not_attacked"],
-            )
-            for one in columns
-        ],
-        rows=[
-            MatrixRow(
-                label=release.label,
-                name=release.name,
-                values=[score.get((release.file, one)) for one in columns],
-                minimum=getattr(release, least),
-            )
-            for release in releases
-        ],
-    )
+def _season(role: Role, names: Mapping[str, str]) -> list[AwardInfo]:
+    """The awards over all rounds with results; nothing while there are fewer than two."""
+    rounds = [one for one in role.contest.rounds.all() if published(one) is not None]
+    if len(rounds) < 2 or not all(may_see_scores(role, one) for one in rounds):
+        return []
+    return [award_info(key, award, names) for key, award in overall(role.contest).items()]
 
 
 def _commitments(round: Round, names: Mapping[str, str], *, opened: bool) -> list[CommitmentInfo]:

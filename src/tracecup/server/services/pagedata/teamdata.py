@@ -10,7 +10,7 @@ from ninja import Schema
 from tracecup.server.access import Role
 from tracecup.server.models import Round
 from tracecup.server.services import downloads
-from tracecup.server.services.pagedata.team import WindowInfo, window_info
+from tracecup.server.services.pagedata.handed import WindowInfo, window_info
 
 GROUPS = ("city", "own", "targets", "samples", "results")
 SAMPLES = (901, 902)
