@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any
 
 from django.conf import settings
 from django.http import FileResponse, HttpRequest, HttpResponse
-from ninja import Router, Schema
+from ninja import Router, Schema, Status
 from ninja.security import HttpBearer
 from pydantic import Field
 
@@ -96,7 +96,7 @@ def lease(request: HttpRequest, asked: LeaseRequest) -> Any:
     """Take a job; 204 if there is none."""
     found = workers.lease(request.auth, asked.scorer)
     if found is None:
-        return 204, None
+        return Status(204, None)
     job, task = found
     config = settings.CONFIG
     return LeasedJob(

@@ -63,7 +63,7 @@ class RemoteWorker:
         with TemporaryDirectory(prefix="tracecup-") as name, self._heartbeat(job) as halt:
             try:
                 finished = self._compute(job, address, Path(name), halt)
-            except SandboxFailed as failed:
+            except (SandboxFailed, UnreadableFile) as failed:
                 if not halt.is_set():
                     told = {"fence": job["fence"], "error": failed.reason}
                     self._tell(f"{address}/fail", told)
