@@ -1,0 +1,277 @@
+"""`make bench-server`: all teams of a full-size contest hand in at once, against a real server.
+
+One server with one worker on SQLite (`--database-url` for PostgreSQL) in a folder that is removed
+afterwards. While 21 teams post their releases, and while the judge shuffles and attacks them,
+pages are asked for every 50 ms. Results go to out/bench/server.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import http
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from run import _cpu as cpu_name  # noqa: E402 - a script's neighbours need the path above
+from run import _git as git  # noqa: E402
+from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402
+from serverwatch import Answers, Page, Prober, quantile  # noqa: E402
+
+GIB = 1 << 30
+RECEIPT_TARGET, SCORED_TARGET, PAGE_TARGET, MEMORY_TARGET = 60.0, 300.0, 0.3, 2.0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A measured number, what it should be, and the same work without a server."""
+
+    what: str
+    value: float
+    unit: str
+    target: float | None = None
+    yardstick: str = ""
+    ratio: float | None = None
+
+    def __str__(self) -> str:
+        goal = f"  target {self.target:g}" if self.target is not None else ""
+        held = f" {'kept' if self.value <= self.target else 'MISSED'}" if self.target else ""
+        ratio = f"  {self.ratio:6.2f} x {self.yardstick}" if self.ratio is not None else ""
+        return f"{self.what:58s} {self.value:10.3f} {self.unit:4s}{goal}{held}{ratio}"
+
+
+def post_all(stand: Stand, players: list[Player], files: list[Path]) -> list[float]:
+    """All at once, a thread for each team; seconds from the common start to each receipt."""
+    start, seconds, wrong = threading.Barrier(len(players) + 1), [], []
+
+    def post(player: Player, file: Path) -> None:
+        start.wait()
+        begun = time.perf_counter()
+        address = f"/api/v1/contests/{SLUG}/uploads/{urllib.parse.quote(file.name)}"
+        status, told = stand.put(address, player.token, file)
+        seconds.append(time.perf_counter() - begun)
+        if status != http.HTTPStatus.CREATED:
+            wrong.append(f"team {player.number}: {status} {told}")
+
+    hands = [threading.Thread(target=post, args=one) for one in zip(players, files, strict=True)]
+    for hand in hands:
+        hand.start()
+    start.wait()
+    for hand in hands:
+        hand.join()
+    if wrong:
+        sys.exit("not all accepted: " + "; ".join(wrong)[:3000])
+    return sorted(seconds)
+
+
+def data_are_made() -> bool:
+    from tracecup.server.models import Round
+
+    return bool(Round.objects.get(contest__slug=SLUG).announced_at)
+
+
+def all_scored(teams: int) -> bool:
+    """Whether every valid release, and the benchmark, has been attacked by all sample attacks."""
+    from tracecup.server.models import Release, Round
+
+    round = Round.objects.get(contest__slug=SLUG)
+    if round.published_at is None:
+        return False
+    told = list(Release.objects.filter(round=round).values_list("valid", "scores"))
+    samples = round.contest.rules.samples
+    wanted = len(samples.reid) + len(samples.trace)
+    return len(told) == teams + 1 and all(not ok or len(held) == wanted for ok, held in told)
+
+
+def check_alone(originals: list[Path], files: list[Path], folder: Path) -> float:
+    """Seconds of `Judge.check_submission` for all files, one after the other in this process."""
+    from tracecup.contest.judge import Judge
+    from tracecup.server.models import Contest
+    from tracecup.traces.files import read_traces
+
+    rules = Contest.objects.get(slug=SLUG).rules
+    judge = Judge(rules, city_of(folder), rules.clock_of(rules.rounds[0].name))
+
+    def check(original: Path, file: Path) -> None:
+        known = read_traces(original, n_regions=1024, clock=judge.clock.original, users=rules.users)
+        if not judge.check_submission(file, known).readable:
+            raise AssertionError(file)
+
+    check(originals[0], files[0])
+    begun = time.perf_counter()
+    for pair in zip(originals, files, strict=True):
+        check(*pair)
+    return time.perf_counter() - begun
+
+
+def judge_alone() -> float:
+    """Seconds of the judge's same computations, one after the other in this process."""
+    from importlib import import_module
+
+    from tracecup.server.jobs.handlers import module_of
+    from tracecup.server.models import Job
+    from tracecup.server.storage import store
+
+    tasks = [
+        module_of(job.kind).prepare(job)
+        for job in Job.objects.filter(kind__in=("shuffle", "sample")).order_by("id")
+    ]
+
+    def work(task: Any) -> None:
+        module, _, name = task.function.partition(".")
+        files = {name: str(store().path(sha256)) for name, sha256 in task.inputs.items()}
+        with tempfile.TemporaryDirectory() as out:
+            function = getattr(import_module(f"tracecup.server.compute.{module}"), name)
+            function({**task.payload, "files": files, "out": out})
+
+    work(tasks[0])
+    work(tasks[-1])
+    begun = time.perf_counter()
+    for task in tasks:
+        work(task)
+    return time.perf_counter() - begun
+
+
+def pages_of(players: list[Player], organiser: str) -> list[Page]:
+    return [
+        Page("home", "/"),
+        Page("contest", f"/c/{SLUG}/", players[0].cookies),
+        Page("team", f"/c/{SLUG}/team/", players[1].cookies),
+        Page("run", f"/c/{SLUG}/run/", organiser),
+    ]
+
+
+def page_lines(part: str, told: Answers) -> list[Line]:
+    lines = [
+        Line(f"pages {part}: median of {len(told.all)}", quantile(told.all, 0.5), "s"),
+        Line(f"pages {part}: 95th percentile", quantile(told.all, 0.95), "s", PAGE_TARGET),
+    ]
+    for name, seconds in told.seconds.items():
+        lines.append(Line(f"  {name} {part}: 95th percentile", quantile(seconds, 0.95), "s"))
+    if told.wrong:
+        sys.exit(f"pages failed: {sorted(set(told.wrong))[:10]}")
+    return lines
+
+
+def disk_gib(folder: Path) -> float:
+    return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) / GIB
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=2000)
+    parser.add_argument("--days", type=int, default=20)
+    parser.add_argument("--teams", type=int, default=21)
+    parser.add_argument("--database-url", default="", help="PostgreSQL instead of SQLite")
+    parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder of results")
+    parser.add_argument("--keep", type=Path, help="keep the server's folder here, to look at it")
+    given = parser.parse_args()
+    home = given.keep or Path(tempfile.mkdtemp(prefix="tracecup-load-"))
+    home.mkdir(parents=True, exist_ok=True)
+    stand = Stand(home, given.database_url)
+    try:
+        lines, load = measure(stand, given.users, given.days, given.teams)
+    finally:
+        stand.stop()
+        if given.keep is None:
+            shutil.rmtree(home, ignore_errors=True)
+    given.out.mkdir(parents=True, exist_ok=True)
+    result = {
+        "room": "server",
+        "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
+        "hardware": f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}",
+        "python": platform.python_version(),
+        "database": "PostgreSQL" if given.database_url else "SQLite",
+        "command": f"python benchmarks/server_load.py --users {given.users} --days {given.days} "
+        f"--teams {given.teams}",
+        "load_average": load,
+        "rows": [asdict(line) for line in lines],
+    }
+    path = given.out / "server.json"
+    path.write_text(json.dumps(result, indent=1) + "\n")
+    print(f"written to {path}; load of the machine before: {load[0]:.1f}")
+
+
+def measure(
+    stand: Stand, users: int, days: int, teams: int
+) -> tuple[list[Line], tuple[float, float, float]]:
+    load, lines = os.getloadavg(), list[Line]()
+
+    def say(*more: Line) -> None:
+        lines.extend(more)
+        for line in more:
+            print(line, flush=True)
+
+    print(f"{teams} teams, {users} users x {days}+{days} days x 20 slots", flush=True)
+    players, organiser = prepare(users, days, teams)
+    watch = stand.start()
+    watch.part = "data"
+    say(Line("data of all teams made", stand.wait(data_are_made, 1800), "s"))
+    data_cpu = watch.cpu_seconds()
+    say(Line("  processor time of it", data_cpu, "s"))
+    local = stand.home / "teams"
+    local.mkdir(exist_ok=True)
+    originals, files = releases(stand, players, local)
+    alone = check_alone(originals, files, local)
+    say(Line("yardstick: all files checked in one process", alone, "s"))
+    say(Line("size of all releases", sum(f.stat().st_size for f in files) / GIB, "GiB"))
+
+    prober = Prober(stand.port, pages_of(players, organiser))
+    time.sleep(3)
+    prober.answers()
+    time.sleep(5)
+    say(*page_lines("of an idle server", prober.answers()))
+    watch.part, before = "receipts", watch.cpu_seconds()
+    receipts = post_all(stand, players, files)
+    cpu = watch.cpu_seconds() - before
+    checking = ("checking them in one process", alone)
+    say(
+        Line("first receipt", receipts[0], "s"),
+        Line("last receipt", receipts[-1], "s", RECEIPT_TARGET, checking[0], receipts[-1] / alone),
+        Line("  processor time, pages included", cpu, "s", None, checking[0], cpu / alone),
+        *page_lines("while files come in", prober.answers()),
+    )
+    watch.part, before = "judging", watch.cpu_seconds()
+    stand.move_clock(8.1)
+    scored = stand.wait(lambda: all_scored(teams), 1800)
+    cpu = watch.cpu_seconds() - before
+    told = prober.answers()
+    prober.stop()
+    watch.stop()
+    peak = {key: max(one[key] for one in watch.peaks.values()) / GIB for key in ("rss", "pss")}
+    stand.stop()
+    single = judge_alone()
+    judging = "the same in one process"
+    say(
+        Line("yardstick: shuffles and sample attacks in one process", single, "s"),
+        Line("judged, published, all sample attacks scored", scored, "s", SCORED_TARGET, judging,
+             scored / single),
+        Line("  processor time, pages included", cpu, "s", None, judging, cpu / single),
+        *page_lines("while the judge works", told),
+    )  # fmt: skip
+    for part, one in watch.peaks.items():
+        say(Line(f"  memory: {part}, shared pages once", one["pss"] / GIB, "GiB"))
+    say(
+        Line("memory of all processes, shared pages counted once", peak["pss"], "GiB"),
+        Line("memory of all processes, resident sizes added", peak["rss"], "GiB", MEMORY_TARGET),
+        Line("disk", disk_gib(stand.folder), "GiB"),
+    )
+    return lines, load
+
+
+if __name__ == "__main__":
+    main()
