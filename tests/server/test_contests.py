@@ -94,7 +94,7 @@ results = 2030-04-05T09:00:00
         assert renamed("name = 'a' \nusers = 30 # few\n", 'a "b"') == (
             'name = "a \\"b\\""\nusers = 30 # few\n'
         )
-        assert parse_rules(renamed("users = 30", "x")).name == "x"
+        assert renamed("users = 30", "x") == 'name = "x"\nusers = 30'
 
 
 class TestCreate:

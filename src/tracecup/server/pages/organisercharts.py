@@ -45,7 +45,7 @@ def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
                 "field": "count",
                 "type": "quantitative",
                 "title": _("files"),
-                "axis": {"tickMinStep": 1},
+                "axis": {"tickMinStep": 1, "format": "d"},
             },
             "color": {
                 "field": "kind",
@@ -82,14 +82,14 @@ def matrix_chart(matrix: Matrix) -> Chart:
     """Defenders x attackers as colours; dark is a low score: the attack hurts."""
     titles = {"reid": _("Re-identification"), "trace": _("Trace inference")}
     rows = [
-        {"release": row.release, "attacker": name, "score": score}
+        {"release": _short(row.release), "attacker": name, "score": score}
         for row in matrix.rows
         for name, score in zip(matrix.attackers, row.scores, strict=True)
         if score is not None
     ]
     spec = {
         "data": {"values": rows},
-        "height": {"step": 22},
+        "height": 24 * len(matrix.rows) + 20,
         "mark": {"type": "rect", "tooltip": True},
         "encoding": {
             "x": {
@@ -101,9 +101,9 @@ def matrix_chart(matrix: Matrix) -> Chart:
             "y": {
                 "field": "release",
                 "type": "ordinal",
-                "sort": [row.release for row in matrix.rows],
+                "sort": [_short(row.release) for row in matrix.rows],
                 "title": None,
-                "axis": {"labelLimit": 140},
+                "axis": {"labelLimit": 160},
             },
             "color": {
                 "field": "score",
@@ -140,3 +140,8 @@ def matrix_chart(matrix: Matrix) -> Chart:
         ),
         table_title=_("All scores"),
     )
+
+
+def _short(release: str) -> str:
+    """A release by its data set: team001_data02_TRP."""
+    return release.removeprefix("pubtraces_").removesuffix(".csv")

@@ -105,7 +105,9 @@ class AnnounceForm(ActForm):
     """A message to teams."""
 
     title = forms.CharField(label=_("Title"), max_length=200)
-    text = forms.CharField(label=_("Message"), max_length=20_000, widget=forms.Textarea)
+    text = forms.CharField(
+        label=_("Message"), max_length=20_000, widget=forms.Textarea(attrs={"rows": 5})
+    )
     team = forms.ChoiceField(label=_("To"), required=False)
     mail = forms.BooleanField(label=_("Also by e-mail"), required=False, initial=True)
 
@@ -148,7 +150,7 @@ class CsvForm(ActForm):
         label=_("List of teams (CSV)"),
         max_length=1 << 20,
         strip=False,
-        widget=forms.Textarea(attrs={"class": "code short", "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"class": "code short", "rows": 7, "spellcheck": "false"}),
         help_text=_("Columns team, division, name, email; one line per person."),
     )
     mail = forms.BooleanField(label=_("Send the links by e-mail"), required=False, initial=False)

@@ -79,7 +79,7 @@ def svg(certificate: Certificate) -> str:
         _Line(certificate.title, 230, 44, bold=True),
         _Line(certificate.team, 310, 38),
         _Line(certificate.line, 370, 20),
-        _Line(certificate.on.isoformat(), 430, 18),
+        _Line(certificate.on.isoformat(), 412, 18),
         _Line(certificate.proof, 520, 11, soft=True),
     ]
     return render_to_string(TEMPLATE, {"lines": lines, "certificate": certificate})

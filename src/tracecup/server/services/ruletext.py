@@ -79,18 +79,17 @@ def without_instants(text: str) -> str:
 
 def renamed(text: str, name: str) -> str:
     """The rules' text under another name of the contest."""
-    rules = parse_rules(text)
+    wanted = parse_rules(text).renamed(name)
     number = key_lines(text).get(("name",))
-    wanted = rules.renamed(name)
-    if number is not None:
-        lines = text.split("\n")
-        spelled = rules_text(wanted).split("\n")
-        line = next(line for line in spelled if line.startswith("name = "))
+    spelled = rules_text(wanted).split("\n")
+    line = next(line for line in spelled if line.startswith("name = "))
+    lines = text.split("\n")
+    if number is None:
+        lines.insert(0, line)
+    else:
         lines[number - 1] = line
-        edited = "\n".join(lines)
-        if _reads_as(edited, wanted):
-            return edited
-    return rules_text(wanted)
+    edited = "\n".join(lines)
+    return edited if _reads_as(edited, wanted) else rules_text(wanted)
 
 
 def flat(rules: Rules) -> dict[str, str]:
