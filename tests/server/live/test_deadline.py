@@ -11,72 +11,14 @@ import subprocess
 import sys
 from collections import defaultdict
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 TEAMS, POSTS, TRIES, PROCESSES = 21, 200, 3, 4
 LEAD_SECONDS = 6.0
 
-SET_UP = """
-import json, os, sys, tempfile
-from datetime import datetime, timedelta, UTC
-from pathlib import Path
-import numpy as np
-from tracecup import City, Grid, SetTraces, Traces
-from tracecup.city.files import write_city
-from tracecup.contest.rulefile import parse_rules
-from tracecup.server.access import SYSTEM
-from tracecup.server.models import *
-from tracecup.server.services import people
-from tracecup.server.storage import store
-from tracecup.traces.files import write_obfuscated, write_traces
-
-told = json.loads(os.environ["TOLD"])
-now = datetime.now(UTC)
-deadline = now + timedelta(seconds=told["seconds"])
-at = [now - timedelta(hours=2), now - timedelta(hours=1), deadline,
-      deadline + timedelta(days=1), deadline + timedelta(days=2)]
-names = ("announce", "anonymize", "judge", "attack", "results")
-phases = "\\n".join(f"{n} = {t.isoformat()}" for n, t in zip(names, at))
-rules = f'''
-name = "Last second"
-users = 24
-[clock]
-days = 2
-slots = 4
-[limits]
-release_tries = {told["tries"]}
-[[rounds]]
-name = "final"
-[rounds.phases]
-{phases}
-'''
-parse_rules(rules)
-folder = Path(tempfile.mkdtemp())
-write_city(folder / "city.csv", City(Grid.from_metres(4, 4, width_m=1000, height_m=1000)))
-contest = Contest.objects.create(
-    slug="last", name="Last second", rules_text=rules, created_at=now, is_public=True,
-    city_sha256=store().put_file(folder / "city.csv").sha256)
-round = Round.objects.create(contest=contest, name="final", position=0)
-clock = contest.rules.clock_of("final").original
-walk = np.random.default_rng(1).integers(0, 16, (24, clock.times)).astype(np.int32)
-original = Traces(walk, np.arange(1, 25), clock)
-write_traces(folder / "org.csv", original)
-write_obfuscated(folder / "ano.csv", SetTraces.of_traces(original))
-blob = store().put_file(folder / "org.csv")
-tokens = []
-for number in range(1, told["teams"] + 1):
-    person = Person.objects.create(username=f"p{number}")
-    team = Team.objects.create(contest=contest, number=number, name=f"T{number}", created_at=now)
-    Member.objects.create(team=team, contest=contest, person=person, since=now)
-    StoredFile.objects.create(
-        contest=contest, round=round, team=team, challenge="trace", kind="orgtraces",
-        name=f"orgtraces_team{number:03d}_data02_TRP.csv", sha256=blob.sha256, size=blob.size,
-        audience="team", visible_from=at[0], created_at=now)
-    tokens.append(people.new_token(person, "t", 1, SYSTEM)[1])
-print(json.dumps({"deadline": deadline.timestamp(), "tokens": tokens,
-                  "file": (folder / "ano.csv").read_text()}))
-"""
+SET_UP = Path(__file__).with_name("small_contest.py").read_text()
 
 POST = """
 import http.client, json, sys, threading, time
@@ -88,7 +30,7 @@ def post(one):
     connection.connect()
     time.sleep(max(0.0, one["at"] - time.time()))
     began = time.time()
-    path = f"/api/v1/contests/last/uploads/anotraces_team{one['team']:03d}_data02_TRP.csv"
+    path = f"/api/v1/contests/small/uploads/anotraces_team{one['team']:03d}_data02_TRP.csv"
     headers = {"Authorization": f"Bearer {one['token']}", "Idempotency-Key": one["key"],
                "Content-Type": "text/csv"}
     connection.request("PUT", path, told["file"].encode(), headers)
@@ -167,7 +109,6 @@ def ask(port, method, path, body=None, **headers):
 
 def test_exactly_the_allowed_ones_are_accepted(servers):
     served, ports = servers
-    # The first check starts the fork server; that is not what is tried here.
     told = json.dumps({"teams": TEAMS, "tries": TRIES, "seconds": LEAD_SECONDS})
     told = json.loads(served.python(SET_UP, TOLD=told))
     found = answers(told, ports)
@@ -206,7 +147,7 @@ def test_exactly_the_allowed_ones_are_accepted(servers):
         status, shown = ask(ports[0], "GET", f"/api/v1/receipts/{secret.rstrip('/')}")
         assert (status, shown["ref"]) == (200, answer["body"]["ref"])
     again = next(one[0] for one in accepted.values() if one)
-    path = f"/api/v1/contests/last/uploads/anotraces_team{again['team']:03d}_data02_TRP.csv"
+    path = f"/api/v1/contests/small/uploads/anotraces_team{again['team']:03d}_data02_TRP.csv"
     status, shown = ask(
         ports[1],
         "PUT",
