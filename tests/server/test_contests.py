@@ -27,6 +27,10 @@ from tracecup.server.services.ruletext import instants_of, renamed, with_instant
 pytestmark = pytest.mark.django_db
 DEADLINE = datetime(2030, 4, 3, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+TIMES = {
+    phase: DEADLINE + k * HOUR
+    for k, phase in enumerate(("announce", "anonymize", "judge", "attack", "results"))
+}
 
 
 @pytest.fixture
@@ -342,6 +346,29 @@ class TestExtend:
             contests.move_deadline(
                 final, "anonymize", DEADLINE + 48 * HOUR, actor, "a storm", follow=False
             )
+
+
+class TestPhases:
+    def test_a_contest_gets_its_times(self, actor):
+        made = contests.create_contest(actor, name="Autumn", slug="autumn")
+        round = made.rounds.get()
+        contests.set_phases(round, TIMES, actor, "fixed")
+        assert round.rules.phases.results == DEADLINE + 4 * HOUR
+        assert "# Days of the original traces." in round.contest.rules_text
+
+    def test_the_same_again_changes_nothing(self, final, actor):
+        contests.set_phases(final, TIMES, actor, "fixed")
+        contests.set_phases(final, TIMES, actor, "again")
+        assert final.contest.rules_version == 2
+
+    def test_what_happened_cannot_be_moved(self, final, actor):
+        Round.objects.update(announced_at=clock.now())
+        with refused("invalid"):
+            contests.set_phases(final, TIMES, actor, "fixed")
+
+    def test_they_follow_one_another(self, final, actor):
+        with refused("invalid"):
+            contests.set_phases(final, {"judge": DEADLINE - 100 * HOUR}, actor, "fixed")
 
 
 class TestClock:

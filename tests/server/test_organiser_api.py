@@ -108,6 +108,14 @@ class TestClock:
         judge = contest.rules.round("final").phases.judge
         assert judge.isoformat() == "2030-04-03T03:00:00+00:00"
 
+    def test_phases(self, boss, contest):
+        times = {
+            phase: f"2030-05-0{k}T09:00:00"
+            for k, phase in enumerate(("announce", "anonymize", "judge", "attack", "results"), 1)
+        }
+        said = boss("put", "/rounds/final/phases", **times, why="fixed").json()
+        assert len(said["effects"]) == 5
+
     @pytest.mark.parametrize("until", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z"])
     def test_absurd_times_are_refused(self, boss, contest, team, until):
         body = {"phase": "anonymize", "until": until, "why": "x"}

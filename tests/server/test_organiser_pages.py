@@ -336,6 +336,18 @@ class TestSettings:
         answer = act(boss, "run-settings", "rules_save", text="users = x", version=1, why="x")
         assert answer.status_code == 422
 
+    def test_times_are_typed_in_the_contests_zone(self, boss, contest):
+        page = boss.get(reverse("run-settings", args=["spring"])).content.decode()
+        assert 'value="2030-04-01T09:00:00"' in page
+        times = {
+            phase: f"2030-05-0{k}T09:00"
+            for k, phase in enumerate(("announce", "anonymize", "judge", "attack", "results"), 1)
+        }
+        act(boss, "run-settings", "phases", **times, why="fixed")
+        contest.refresh_from_db()
+        begins = contest.rules.round("final").phases.announce
+        assert begins.isoformat() == "2030-05-01T00:00:00+00:00"
+
     def test_clone(self, boss, contest):
         answer = act(
             boss, "run-settings", "clone", name="Autumn", slug="autumn", starts="2030-09-01T09:00"

@@ -106,7 +106,7 @@ def clone(request: HttpRequest, slug: str, body: Clone) -> Status[Made]:
         actor_of(request),
         name=body.name,
         slug=body.slug,
-        starts=_aware(body.starts, role.contest),
+        starts=aware(body.starts, role.contest),
         with_teams=body.with_teams,
     )
     return Status(201, Made(slug=made.slug, name=made.name))
@@ -177,7 +177,7 @@ def deadline(
     found = round_in(role, round)
     if found is None:
         raise not_found("round")
-    until = _aware(body.until, role.contest) or body.until
+    until = aware(body.until, role.contest) or body.until
     plan = contests.move_deadline(
         found, body.phase, until, actor_of(request), body.why, follow=body.follow
     )
@@ -230,7 +230,7 @@ def restore(request: HttpRequest, slug: str, number: int) -> run.AnnouncementRow
 def appeals_window(request: HttpRequest, slug: str, body: AppealsWindow) -> Status[None]:
     """Open or close the window for appeals."""
     contest = organiser_of(request, slug).contest
-    contests.open_appeals(contest, _aware(body.until, contest), actor_of(request), body.why)
+    contests.open_appeals(contest, aware(body.until, contest), actor_of(request), body.why)
     return Status(204, None)
 
 
@@ -274,7 +274,7 @@ def extend(
         found,
         body.phase,
         actor_of(request),
-        until=_aware(body.until, role.contest),
+        until=aware(body.until, role.contest),
         extra_tries=body.extra_tries,
         reason=body.why,
     )
@@ -317,6 +317,6 @@ def _announcement(role: Role, number: int) -> Announcement:
     return found
 
 
-def _aware(at: datetime | None, contest: Contest) -> datetime | None:
+def aware(at: datetime | None, contest: Contest) -> datetime | None:
     """An instant; one without an offset is in the contest's zone."""
     return at if at is None or at.tzinfo is not None else at.replace(tzinfo=contest.rules.tzinfo)

@@ -85,6 +85,16 @@ class Deadline(Why):
     follow: bool = True
 
 
+class PhaseTimes(Why):
+    """When the phases of a round begin; without an offset in the contest's zone."""
+
+    announce: datetime
+    anonymize: datetime
+    judge: datetime
+    attack: datetime
+    results: datetime
+
+
 class Move(Schema):
     """How far to move the clock of a demo."""
 

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema, Status
 
+from tracecup.contest.rules import PHASES
 from tracecup.server.access import Role, role_in
 from tracecup.server.api.auth import actor_of, anyone, person_of
 from tracecup.server.api.contests import RoundName, round_in
-from tracecup.server.api.organiser import CONTEST, organiser_of
-from tracecup.server.api.organiser_bodies import Why
+from tracecup.server.api.organiser import CONTEST, aware, organiser_of
+from tracecup.server.api.organiser_bodies import PhaseTimes, Why
 from tracecup.server.errors import not_found
 from tracecup.server.models import Round
 from tracecup.server.services import certificates, contests, repairs
@@ -119,6 +120,15 @@ def scores(
     """Result sets, one of them with its matrices and what it changes."""
     role = organiser_of(request, slug)
     return run_scores.scores_page(role, round_in(role, round), number)
+
+
+@router.put(ROUND + "/phases", response=run_site.PlanRow)
+def phases(request: HttpRequest, slug: str, name: str, body: PhaseTimes) -> run_site.PlanRow:
+    """When the phases of a round begin."""
+    role, round = _at(request, slug, name)
+    instants = {phase: aware(getattr(body, phase), role.contest) for phase in PHASES}
+    kept = {phase: at for phase, at in instants.items() if at is not None}
+    return run_site.plan_row(contests.set_phases(round, kept, actor_of(request), body.why))
 
 
 @router.post(ROUND + "/publish", response=run_scores.JudgePage)

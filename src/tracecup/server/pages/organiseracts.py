@@ -11,6 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from tracecup.contest.rules import PHASES
 from tracecup.server.errors import not_found
 from tracecup.server.models import Announcement, Appeal, Extension, Job
 from tracecup.server.pages import organiserforms as forms
@@ -280,6 +281,12 @@ def _rules_save(place: Place, v: Values, site: str) -> Done:
     return Done(_("The rules were changed. The text before is in the list below."))
 
 
+def _phases(place: Place, v: Values, site: str) -> Done:
+    instants = {phase: v[phase] for phase in PHASES}
+    contests.set_phases(place.require_round(), instants, place.actor, v["why"])
+    return Done(_("The phases have their times."))
+
+
 def _details(place: Place, v: Values, site: str) -> Done:
     contests.set_details(
         place.contest,
@@ -380,6 +387,7 @@ SCORES = {
 SETTINGS = {
     "rules_check": Act(forms.RulesForm, _rules_check),
     "rules_save": Act(forms.RulesForm, _rules_save),
+    "phases": Act(forms.PhasesForm, _phases),
     "details": Act(forms.DetailsForm, _details),
     "clone": Act(forms.CloneForm, _clone),
     "delete": Act(forms.WhyForm, _delete),

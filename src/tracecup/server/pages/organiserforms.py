@@ -10,6 +10,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from tracecup.contest.rules import PHASES
 from tracecup.server.models import Team
 from tracecup.server.pages.context import Place
 
@@ -261,6 +262,28 @@ class RulesForm(ActForm):
         """The text as it is."""
         self.fields["text"].initial = self.place.contest.rules_text
         self.fields["version"].initial = self.place.contest.rules_version
+
+
+class PhasesForm(ActForm):
+    """When the phases of a round begin."""
+
+    announce = instant(_("Announcement: teams get their data"))
+    anonymize = instant(_("Anonymization begins"))
+    judge = instant(_("Anonymization ends, the judge works"))
+    attack = instant(_("Releases are published, attack begins"))
+    results = instant(_("Attack ends, results"))
+    why = why()
+
+    def prepare(self) -> None:
+        """As they are, in the contest's zone."""
+        round, zone = self.place.round, self.place.contest.rules.tzinfo
+        for phase in PHASES:
+            self.fields[phase].help_text = ""
+            self.fields[phase].widget.format = "%Y-%m-%dT%H:%M:%S"
+            self.fields[phase].widget.attrs["step"] = "1"
+            at = getattr(round.rules.phases, phase) if round else None
+            if at is not None:
+                self.fields[phase].initial = at.astimezone(zone).replace(tzinfo=None)
 
 
 class DetailsForm(ActForm):

@@ -51,6 +51,7 @@ from tracecup.server.services.running import (
     move_deadline,
     pause,
     resume,
+    set_phases,
     shifted,
     take_back_extension,
 )
@@ -78,6 +79,7 @@ __all__ = [
     "set_auto_publish",
     "set_auto_results",
     "set_details",
+    "set_phases",
     "set_status",
     "take_back_extension",
     "undelete",

@@ -6,6 +6,7 @@ A pause moves every instant that lies ahead by its own length, so that nobody lo
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -172,6 +173,25 @@ def move_deadline(
             until - old,
         )
         plan = _with(contest, moved, actor, "contest.deadline", why)
+    round.refresh_from_db()
+    round.contest.refresh_from_db()
+    return plan
+
+
+def set_phases(
+    round: Round, instants: Mapping[PhaseName, datetime], actor: Actor, why: str
+) -> RulesPlan:
+    """The instants of a round's phases; what has happened already cannot be moved."""
+    why = require_reason(why)
+    for at in instants.values():
+        check_instant(at)
+    with transaction.atomic():
+        contest = Contest.objects.select_for_update().get(pk=round.contest_id)
+        wanted: Instants = {(round.name, phase): at for phase, at in instants.items()}
+        held = instants_of(contest.rules)
+        if all(held.get(place) == at for place, at in wanted.items()):
+            return RulesPlan()
+        plan = _with(contest, wanted, actor, "contest.phases", why)
     round.refresh_from_db()
     round.contest.refresh_from_db()
     return plan
