@@ -109,7 +109,7 @@ def lease(request: HttpRequest, asked: LeaseRequest) -> Any:
         inputs_sha256=task.inputs_sha256,
         lease_seconds=config.lease_seconds,
         memory_mib=config.job_memory_mib,
-        seconds=config.job_seconds,
+        seconds=config.job_seconds * task.patience,
     )
 
 

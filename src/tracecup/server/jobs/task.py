@@ -21,12 +21,14 @@ Outputs = Mapping[str, Blob]
 class Task:
     """`function` of the room `compute` on `payload`; `inputs` maps names of files to SHA-256.
 
-    The worker adds `files` (name -> path) and `out` (a folder) to the payload.
+    The worker adds `files` (name -> path) and `out` (a folder) to the payload. `patience` is how
+    many times longer than other tasks it may take.
     """
 
     function: str
     payload: Mapping[str, Any]
     inputs: Mapping[str, str] = field(default_factory=dict)
+    patience: int = 1
 
     @property
     def inputs_sha256(self) -> str:

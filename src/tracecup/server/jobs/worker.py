@@ -139,7 +139,8 @@ def compute(
         files = {name: str(blobs.path(sha256)) for name, sha256 in task.inputs.items()}
         payload = {**task.payload, "files": files, "out": str(out)}
         begun = time.perf_counter()
-        result = sandbox.run(task.function, payload, threads=threads, stop=halt)
+        seconds = settings.CONFIG.job_seconds * task.patience
+        result = sandbox.run(task.function, payload, seconds=seconds, threads=threads, stop=halt)
         result["seconds"] = round(time.perf_counter() - begun, 3)
         result["inputs_sha256"] = task.inputs_sha256
         return result, {path.name: blobs.put_file(path) for path in sorted(out.iterdir())}

@@ -10,12 +10,14 @@ from tracecup.server.models import Job, ResultSet
 from tracecup.server.services.archiving import archive_plan
 from tracecup.server.services.entries import keep_file
 
+PATIENCE = 8
+
 
 def prepare(job: Job) -> Task | None:
     """Everything of the round, with the results."""
     found = _result_set(job)
     plan = archive_plan(found.round, found)
-    return Task("results.zipped", {"texts": dict(plan.texts)}, plan.files)
+    return Task("results.zipped", {"texts": dict(plan.texts)}, plan.files, PATIENCE)
 
 
 def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:

@@ -13,6 +13,7 @@ from tracecup.server.services.archiving import archive_plan
 from tracecup.server.services.entries import keep_file
 
 OPEN = ("computing", "failed")
+PATIENCE = 8
 
 
 def prepare(job: Job) -> Task | None:
@@ -25,7 +26,7 @@ def prepare(job: Job) -> Task | None:
         if pending(f"{kind}:{round.pk}:").exists():
             raise NotNow(f"jobs of the kind {kind} are not done yet", 3)
     plan = archive_plan(round)
-    return Task("results.of_round", {"texts": dict(plan.texts)}, plan.files)
+    return Task("results.of_round", {"texts": dict(plan.texts)}, plan.files, PATIENCE)
 
 
 def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
