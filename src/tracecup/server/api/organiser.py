@@ -38,7 +38,7 @@ from tracecup.server.api.organiser_bodies import (
 from tracecup.server.errors import not_found
 from tracecup.server.models import Announcement, Appeal, Contest, Extension, Job
 from tracecup.server.services import contests, repairs
-from tracecup.server.services.pagedata import run, run_site, run_teams
+from tracecup.server.services.pagedata import queue, run, run_site, run_teams
 from tracecup.server.services.pagedata.run_teams import team_of
 from tracecup.server.services.rehearsal import rehearse as begin_rehearsal
 
@@ -292,15 +292,15 @@ def take_back(request: HttpRequest, slug: str, number: int, body: Why) -> Status
     return Status(204, None)
 
 
-@router.post(CONTEST + "/jobs/{int:number}/retry", response=run.JobRow)
-def retry(request: HttpRequest, slug: str, number: int, body: Why) -> run.JobRow:
+@router.post(CONTEST + "/jobs/{int:number}/retry", response=queue.JobRow)
+def retry(request: HttpRequest, slug: str, number: int, body: Why) -> queue.JobRow:
     """Put a job that was given up into the queue again."""
     role = organiser_of(request, slug)
     found = Job.objects.filter(contest=role.contest, pk=number).first()
     if found is None:
         raise not_found("job")
     repairs.retry_job(found, actor_of(request), body.why)
-    return run.job_row(found)
+    return queue.job_row(found)
 
 
 def organiser_of(request: HttpRequest, slug: str) -> Role:

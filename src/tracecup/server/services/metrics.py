@@ -12,7 +12,7 @@ from django.db.models import Count
 
 from tracecup.server.models import Contest, Download, Job, LogEntry, Person, Submission, Team
 from tracecup.server.models.submissions import STATES
-from tracecup.server.services.pagedata.run import queue_counts
+from tracecup.server.services.pagedata.queue import queue_counts
 from tracecup.server.storage import store
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,4 +1,7 @@
-"""Filters of the organisers' pages."""
+"""Filters of the organisers' pages: what the log holds, for people.
+
+Output is escaped by the template like every other text.
+"""
 
 from __future__ import annotations
 

@@ -22,12 +22,8 @@ from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, LogEntry, Person, WorkerToken
 from tracecup.server.services.backups import BACKUP_FOLDER
 from tracecup.server.services.log import check_chain
-from tracecup.server.services.pagedata.run import (
-    LOW_DISK_BYTES,
-    SLOW_SECONDS,
-    QueueCounts,
-    queue_counts,
-)
+from tracecup.server.services.pagedata.queue import QueueCounts, queue_counts
+from tracecup.server.services.pagedata.run import LOW_DISK_BYTES, SLOW_SECONDS
 from tracecup.server.services.rulechange import RulesPlan, history
 from tracecup.server.storage import store
 
