@@ -44,6 +44,7 @@ def serve(
     """Serve until SIGTERM or SIGINT. `workers` 0 leaves the work to `tracecup worker`."""
     config = set_up(folder)
     _empty(config.incoming)
+    from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
     from tracecup.server.receiving import make_server
     from tracecup.server.wsgi import application
@@ -57,6 +58,7 @@ def serve(
     else:
         _say_first_link(site, say)
     server = make_server(application, host, port, threads, config.upload_bytes)
+    sandbox.begin()
     stop = threading.Event()
     crew = [
         threading.Thread(

@@ -14,6 +14,7 @@ import re
 import signal
 import time
 from contextlib import suppress
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from threading import Event, Thread
@@ -27,6 +28,7 @@ PRELOAD = [
     "tracecup.contest.attackphase",
     "tracecup.contest.results",
     "tracecup.contest.worlds",
+    "tracecup.server.compute.warm",
 ]
 ROOM = "tracecup.server.compute"
 SECRETS = ("DATABASE_URL",)
@@ -47,6 +49,12 @@ class SandboxFailed(Exception):
     def __init__(self, reason: str, why: Why = "error") -> None:
         super().__init__(reason[:LONGEST_REASON])
         self.reason, self.why = reason[:LONGEST_REASON], why
+
+
+def begin() -> None:
+    """Start the fork server now, so that the first child does not wait for it; may be repeated."""
+    if not _inline():
+        forkserver.ensure_running()
 
 
 def run(
