@@ -13,17 +13,3 @@ class TestWarm:
 
     def test_the_fork_server_imports_it(self):
         assert warm.__name__ in PRELOAD
-
-    def test_it_leaves_no_files_behind(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(warm.TemporaryDirectory, "__init__", _in(tmp_path))
-        warm.warm()
-        assert list(tmp_path.iterdir()) == []
-
-
-def _in(folder):
-    first = warm.TemporaryDirectory.__init__
-
-    def init(self, *, prefix):
-        first(self, prefix=prefix, dir=folder)
-
-    return init

@@ -18,8 +18,6 @@ from tracecup.contest.rules import ClockRules, RoundRules, Rules
 from tracecup.server.compute import attack, check, publish, score
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import (
-    write_inferred_table,
-    write_inferred_traces,
     write_obfuscated,
     write_traces,
 )
