@@ -134,6 +134,7 @@ class AttackPage(Schema):
     bits_a_target: dict[str, float]
     answers_left: int
     missing: int
+    waiting: int
     file_mib: int
     targets: list[Target]
 
@@ -200,6 +201,12 @@ def attack_page(role: Role, round: Round) -> AttackPage:
         bits_a_target=budget["per_target"],
         answers_left=left,
         missing=sum(target.missing for target in targets),
+        waiting=sum(
+            one.state in ("queued", "scoring")
+            for target in targets
+            for answer in target.answers
+            for one in answer.submissions
+        ),
         file_mib=rules.limits.file_mib,
         targets=order,
     )
