@@ -322,3 +322,19 @@ def _cell(found, kind, target, attacker):
     return next(
         r for r in rows if (r["kind"], r["pubtraces"], r["attacker"]) == (kind, name, attacker)
     )
+
+
+class TestFrozen:
+    def test_result_files_are_not_found_while_boards_are_frozen(self, court):
+        from tracecup.server.services.downloads import files_for, open_file
+
+        court.to_results()
+        role = Role(court.contest, None, team=court.teams[1])
+        assert open_file(role, court.round, "cells.csv")
+        Round.objects.filter(pk=court.round.pk).update(frozen=True)
+        court.fresh()
+        with pytest.raises(Refused, match="no such file"):
+            open_file(role, court.round, "cells.csv")
+        assert not {"results", "scores", "archive"} & {f.kind for f in files_for(role, court.round)}
+        organiser = Role(court.contest, None, organiser=True)
+        assert open_file(organiser, court.round, "cells.csv")

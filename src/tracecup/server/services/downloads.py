@@ -21,10 +21,13 @@ from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Download, Round, StoredFile
+from tracecup.server.services.results import may_see_scores
 from tracecup.server.services.segments import Packed, Part, Segments, zip_parts
 from tracecup.server.storage import store
 
 JUDGES_PAPERS = ("archive", "report", "scores")
+TELLING = ("results", *JUDGES_PAPERS)
+"""Kinds of files that tell scores."""
 SUMS_FILE = "SHA256SUMS"
 TYPES = {
     ".csv": "text/csv; charset=utf-8",
@@ -131,6 +134,8 @@ def _visible(role: Role, round: Round) -> QuerySet[StoredFile]:
     """The files of a round, and of the whole contest, that a role may see now."""
     of_round = Q(round=round) | Q(round=None)
     found = StoredFile.objects.filter(of_round, contest=role.contest)
+    if not may_see_scores(role, round):
+        found = found.exclude(kind__in=TELLING)
     out = Q(visible_from__lte=clock.contest_now(role.contest))
     seen = Q(pk__in=[])
     if role.organiser:
@@ -172,6 +177,7 @@ def about(kind: str) -> str:
         "archive": _("The whole contest in one archive."),
         "report": _("The report: one page with all charts."),
         "scores": _("The scores as a table."),
+        "results": _("A table of the results."),
     }
     return told.get(kind, "")
 
