@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 
 from tracecup.server import clock
@@ -413,7 +414,7 @@ class TestHealth:
     def test_staff_gets_a_page(self, boss):
         text = boss.get(reverse("health"), headers={"accept": "text/html"}).content.decode()
         assert "Is the server well?" in text
-        assert boss.get(reverse("health") + "?json").json()["database"] == "sqlite"
+        assert boss.get(reverse("health") + "?json").json()["database"] == connection.vendor
 
     def test_a_dead_job_needs_attention(self, boss, contest):
         Job.objects.create(
