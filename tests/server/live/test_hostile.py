@@ -5,6 +5,7 @@ Two gigabytes, endless and slow bodies, wrong types, bombs, a full disk, a clock
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import io
 import json
@@ -244,6 +245,34 @@ def check_a_clock_that_steps(served):
     assert rows(served) == [("scored", True)]
 
 
+def check_downloads(served):
+    """Ranges and the archive over one connection that is used again and again."""
+    connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+
+    def get(path, method="GET", **more):
+        connection.request(method, f"/api/v1/contests/small{path}", headers={**said, **more})
+        answer = connection.getresponse()
+        return answer, answer.read()
+
+    said = {"Authorization": f"Bearer {served.token}"}
+    (told,) = json.loads(get("/files")[1])["files"]
+    whole = get(f"/files/{told['name']}")[1]
+    assert hashlib.sha256(whole).hexdigest() == told["sha256"]
+    head, nothing = get(f"/files/{told['name']}", "HEAD")
+    assert (head.headers["Content-Length"], nothing) == (str(len(whole)), b"")
+    answer, part = get(f"/files/{told['name']}", Range="bytes=10-19")
+    assert (answer.status, part) == (206, whole[10:20])
+    answer, archive = get("/archive")
+    etag = answer.headers["ETag"]
+    answer, rest = get("/archive", **{"Range": "bytes=200-", "If-Range": etag})
+    assert (answer.status, archive[:200] + rest) == (206, archive)
+    with zipfile.ZipFile(io.BytesIO(archive)) as packed:
+        assert packed.testzip() is None
+        assert packed.read(f"small-final/{told['name']}") == whole
+    assert get("/files/nothing.csv")[0].status == 404
+    connection.close()
+
+
 def test_a_server_survives_them_all(served):
     """One after the other on one server, since starting one takes longer than all of it."""
     for check in (
@@ -251,6 +280,7 @@ def test_a_server_survives_them_all(served):
         check_many_large_files_at_once,
         check_slow_clients_hold_nobody_up,
         check_archives,
+        check_downloads,
         check_a_full_disk,
         check_a_clock_that_steps,
     ):

@@ -20,6 +20,7 @@ from tracecup.server.storage import store
 
 CHECKS_AT_ONCE = 2
 CHECK_SECONDS = 120
+CHECK_MIB = 768  # a file of 183 MiB with 48 million ids needs less than 512
 FUNCTIONS = {"release": "check.release", "reid": "check.table", "trace": "check.traces"}
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,9 @@ def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Ch
     payload = _payload(round, team, kind, challenge, path)
     with _places:
         try:
-            found = sandbox.run(FUNCTIONS[kind], payload, seconds=CHECK_SECONDS)
+            found = sandbox.run(
+                FUNCTIONS[kind], payload, memory_mib=CHECK_MIB, seconds=CHECK_SECONDS
+            )
         except sandbox.SandboxFailed as error:
             return _failed(error.why, team)
     return Checked(
