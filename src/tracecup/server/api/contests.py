@@ -5,7 +5,7 @@ Each answer is the object that its page renders.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router
@@ -15,7 +15,7 @@ from tracecup.server.access import Role, role_in
 from tracecup.server.api.auth import anyone, person_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Round
-from tracecup.server.services.pagedata import public, results, team
+from tracecup.server.services.pagedata import defence, public, results, team, teamdata
 
 router = Router()
 RoundName = Annotated[str | None, Query(description="A round; without it the current one.")]
@@ -51,6 +51,14 @@ def results_of(request: HttpRequest, slug: str, round: RoundName = None) -> resu
     return results.results_page(*_at(request, slug, round))
 
 
+@router.get("/contests/{slug}/results/{name}", auth=anyone, response=list[dict[str, Any]])
+def result_table(
+    request: HttpRequest, slug: str, name: str, round: RoundName = None
+) -> list[dict[str, Any]]:
+    """The rows of a published table; the results list the tables that there are."""
+    return results.table(*_at(request, slug, round), name).rows()
+
+
 @router.get("/contests/{slug}/team", response=team.TeamPage)
 def team_now(request: HttpRequest, slug: str, round: RoundName = None) -> team.TeamPage:
     """What my team should do now: next step, windows, tries, announcements."""
@@ -67,6 +75,23 @@ def team_releases(request: HttpRequest, slug: str, round: RoundName = None) -> t
 def team_attacks(request: HttpRequest, slug: str, round: RoundName = None) -> team.AttackPage:
     """Whom my team may attack, and its answers so far."""
     return team.attack_page(*_at(request, slug, round))
+
+
+@router.get("/contests/{slug}/team/data", response=teamdata.DataPage)
+def team_data(request: HttpRequest, slug: str, round: RoundName = None) -> teamdata.DataPage:
+    """The files that my team may fetch, in groups."""
+    return teamdata.data_page(*_at(request, slug, round))
+
+
+@router.get("/contests/{slug}/team/defence", response=defence.DefencePage)
+def team_defence(
+    request: HttpRequest,
+    slug: str,
+    round: RoundName = None,
+    user: Annotated[int | None, Query(description="Whose trace is shown, from 1.")] = None,
+) -> defence.DefencePage:
+    """Which attack hurts my team, as far as policy and phase allow."""
+    return defence.defence_page(*_at(request, slug, round), user)
 
 
 def _at(request: HttpRequest, slug: str, name: str | None) -> tuple[Role, Round]:

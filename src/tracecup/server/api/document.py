@@ -42,6 +42,13 @@ FAILED = {**REFUSED, "description": "The server failed"}
 class Document(OpenAPISchema):
     """Ninja's document with the errors in it and without what depends on the way of import."""
 
+    def methods(self, operations: list[Any]) -> dict[str, Any]:
+        """The methods of an address; HEAD beside GET has a name of its own."""
+        found: dict[str, Any] = super().methods(operations)
+        if "head" in found and "get" in found:
+            found["head"] = {**found["head"], "operationId": f"{found['get']['operationId']}_head"}
+        return found
+
     def operation_details(self, operation: Any) -> dict[str, Any]:
         """One operation; those that welcome visitors say so."""
         details: dict[str, Any] = super().operation_details(operation)
