@@ -12,7 +12,8 @@ from tracecup.server.models import Job
 from tracecup.server.services import backups
 from tracecup.server.services.repairs import ask_backup
 
-pytestmark = pytest.mark.django_db
+# A backup is one moment of the database: it needs a transaction of its own.
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class TestBackup:
