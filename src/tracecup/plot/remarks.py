@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 FLOOR = 0.7
 LIGHT = "#B8C0CA"
+# Share of an axis that a label of four digits takes.
+LABEL_SHARE = 0.13
 LOOKS = {
     "MRLH(1,1,0)": (BLUE, "s"), "MRLH(0,0,0.3)": (ORANGE, "^"), "KMeans(100)": (VERMILION, "P"),
     "PL(4,1)": (GREEN, "o"), "PL(1,1)": (SKY, "D"), "PL(0.1,1)": (PURPLE, "v"),
@@ -182,7 +184,7 @@ def _speed(result: StudyResult) -> Picture:
             axes.plot(some.column(grows), some.column("yardsticks a user"), color=colour,
                       marker=marker, linestyle=line, label=name)  # fmt: skip
         axes.set(xscale="log", yscale="log", xlabel=label, ylabel="time a user (yardsticks)")
-        ticks = sorted(set(table.where(grows=grows).column(grows)))
+        ticks = _apart(sorted(set(table.where(grows=grows).column(grows))))
         axes.set_xticks(ticks, labels=[str(tick) for tick in ticks])
         axes.minorticks_off()
     _exponents(panels[1, 1], result, names)
@@ -193,6 +195,15 @@ def _speed(result: StudyResult) -> Picture:
         f"users, events and regions grow; a table of the {len(fitted)} fitted exponents."
     )
     return Picture("beyond3-speed", alt, figure)
+
+
+def _apart(values: list[int]) -> list[int]:
+    """Those values whose labels do not touch on a logarithmic axis, from the smallest on."""
+    kept, gap = values[:1], (values[-1] / values[0]) ** LABEL_SHARE
+    for value in values[1:]:
+        if value >= kept[-1] * gap:
+            kept.append(value)
+    return kept
 
 
 def _exponents(axes: Axes, result: StudyResult, names: list[str]) -> None:
