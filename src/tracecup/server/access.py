@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Contest, Member, Organiser, Person, Team
 
@@ -42,12 +44,12 @@ class Role:
     def require_organiser(self) -> None:
         """Only organisers of the contest go on."""
         if not self.organiser:
-            raise _refusal(self.person, "Only organisers of this contest may do this.")
+            raise _refusal(self.person, _("Only organisers of this contest may do this."))
 
     def require_team(self) -> Team:
         """The person's team; organisers have none."""
         if self.team is None:
-            raise _refusal(self.person, "Only members of a team of this contest may do this.")
+            raise _refusal(self.person, _("Only members of a team of this contest may do this."))
         return self.team
 
 
@@ -77,5 +79,5 @@ def role_of(contest: Contest, person: Person | None) -> Role:
 
 def _refusal(person: Person | None, sentence: str) -> Refused:
     if person is None:
-        return Refused("not-signed-in", "Please log in first.")
+        return Refused("not-signed-in", _("Please log in first."))
     return Refused("forbidden", sentence)

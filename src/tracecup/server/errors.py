@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 STATUS = {
     "invalid": 422,
     "not-signed-in": 401,
@@ -64,4 +66,5 @@ class Refused(Exception):
 
 def not_found(what: str) -> Refused:
     """The answer for what is not there and for what the asker may not know of."""
-    return Refused("not-found", f"There is no such {what}, or you may not see it.")
+    said = _("There is no such {what}, or you may not see it.")
+    return Refused("not-found", said.format(what=_(what)))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
@@ -62,9 +63,8 @@ class BlobStore:
                 for block in blocks:
                     size += len(block)
                     if size > max_bytes:
-                        raise Refused(
-                            "too-large", f"The file is larger than {max_bytes // MIB} MiB."
-                        )
+                        said = _("The file is larger than {most} MiB.")
+                        raise Refused("too-large", said.format(most=max_bytes // MIB))
                     if self.free() < RESERVE_BYTES:
                         raise OSError(errno.ENOSPC, "the disk is full")
                     digest.update(block)
@@ -114,7 +114,7 @@ def _refusing_full_disk() -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         raise Refused(
-            "storage", "The server's disk is full; nothing was stored and no try was charged."
+            "storage", _("The server's disk is full; nothing was stored and no try was charged.")
         ) from error
 
 

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from django.db.models import Max
+from django.utils.translation import gettext as _
 
 from tracecup.contest.rules import PHASES, PhaseName
 from tracecup.server.errors import Refused
@@ -79,14 +80,14 @@ def require_open(round: Round, action: Action, at: datetime, team: Team | None =
     if found.is_open:
         return found
     if found.state == "paused":
-        raise Refused("paused", "The contest is paused; nothing is accepted until it goes on.")
+        raise Refused("paused", _("The contest is paused; nothing is accepted until it goes on."))
     if found.state == "unscheduled":
-        raise Refused("closed", "The organisers have not set the phases of this round yet.")
+        raise Refused("closed", _("The organisers have not set the phases of this round yet."))
     if found.state == "before":
-        raise Refused("closed", "This phase has not begun yet.", opens=_iso(found.opens))
+        raise Refused("closed", _("This phase has not begun yet."), opens=_iso(found.opens))
     raise Refused(
         "closed",
-        "This phase is over: a file counts if it was fully received before the end.",
+        _("This phase is over: a file counts if it was fully received before the end."),
         closed=_iso(found.closes),
         arrived=_iso(at),
     )
