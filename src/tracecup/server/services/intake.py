@@ -164,7 +164,7 @@ def _admit(round: Round, team: Team, handed: Handed) -> None:
     action = action_of(handed.kind)
     require_open(round, action, handed.received_at, team)
     if handed.target is not None:
-        require_target(round, team, handed.challenge, handed.target)  # type: ignore[arg-type]
+        require_target(round, team, handed.challenge, handed.target)  # type: ignore[arg-type]  # checked before
     left = quota(round, team, handed.kind, handed.challenge, handed.target)
     if not left.left:
         raise Refused(
