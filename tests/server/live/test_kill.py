@@ -1,0 +1,182 @@
+"""kill -9 of workers and servers at any moment: nothing accepted is lost, nothing counts twice.
+
+On SQLite and on PostgreSQL; the end is the same as if nobody had been killed.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+DRIVER = Path(__file__).with_name("kill_driver.py")
+DRIVER_SECONDS = 900
+SMALL = Path(__file__).with_name("small_contest.py").read_text()
+ROWS = """
+import json
+from tracecup.server.models import Submission
+from tracecup.server.services import log
+rows = Submission.objects.order_by("id").values_list(
+    "idempotency_key", "ref", "state", "charged", "attempt", "chosen")
+print(json.dumps({"rows": list(rows), "chain": list(log.check_chain())}))
+"""
+BEGIN = """
+import sys
+sys.path.insert(0, {here!r})
+from pathlib import Path
+from kill_driver import Stage
+Stage(Path({clock!r}), False).begin()
+"""
+DATA = """
+import json
+from tracecup.server.models import Job, StoredFile
+print(json.dumps({
+    "left": Job.objects.exclude(state="done").filter(kind="data").count(),
+    "dead": Job.objects.filter(state="dead").count(),
+    "files": dict(StoredFile.objects.values_list("name", "sha256"))}))
+"""
+
+
+def drive(served, how: str) -> dict:
+    """Play the driver's contest on a server's folder and database."""
+    done = subprocess.run(
+        [sys.executable, str(DRIVER), str(served.folder), str(served.clock), how],
+        env={**served.env, "TRACECUP_SHUFFLE_SEED": "5", "TRACECUP_LEASE_SECONDS": "5"},
+        capture_output=True,
+        text=True,
+        timeout=DRIVER_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def calm():
+    """What an undisturbed contest comes to, once found."""
+    return {}
+
+
+class TestWorkerKilled:
+    def test_at_every_state_of_every_job(self, new_server, database_url, calm):
+        if not calm:
+            calm.update(drive(new_server(), "calm"))
+        found = drive(new_server(database_url), "disturbed")
+        assert [name for name, killed in found["kills"].items() if not killed] == []
+        assert len(found["kills"]) == 48
+        for what, value in calm["same"].items():
+            assert found["same"][what] == value, what
+        assert found["differences"] == calm["differences"] == []
+        assert found["dead"] == []
+        assert found["chain"] == []
+
+
+class TestServerKilled:
+    def test_in_the_middle_of_an_upload(self, new_server, database_url):
+        served = new_server(database_url).start("--workers", "0")
+        told = small(served)
+        body = told["file"].encode()
+        head = "".join(f"{name}: {value}\r\n" for name, value in headers(told, "half").items())
+        with socket.create_connection(("127.0.0.1", served.port)) as line:
+            length = f"Host: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+            line.sendall(f"PUT {PATH} HTTP/1.1\r\n{length}{head}\r\n".encode())
+            line.sendall(body[: len(body) // 2])
+            time.sleep(0.5)
+            served.kill()
+        assert json.loads(served.python(ROWS))["rows"] == []
+        served.start("--workers", "0")
+        assert [one for one in (served.folder / "incoming").iterdir() if one.is_file()] == []
+        assert put(served, told, "half")[0] == 201
+        [row] = json.loads(served.python(ROWS))["rows"]
+        assert (row[0], row[3], row[4]) == ("half", True, 1)
+
+    def test_while_files_are_accepted(self, new_server, database_url):
+        """What was promised is there; what is sent again with its key counts once."""
+        served = new_server(database_url)
+        promised: dict[str, str] = {}
+        told: dict = {}
+        for k, seconds in enumerate((0.02, 0.3, 0.8, 1.5)):
+            served.start("--workers", "0")
+            told = told or small(served)
+            sender = threading.Thread(target=send, args=(served, told, f"key-{k}", promised))
+            sender.start()
+            time.sleep(seconds)
+            served.kill()
+            sender.join()
+        served.start("--workers", "0")
+        held = json.loads(served.python(ROWS))
+        for key, ref in promised.items():
+            assert (key, ref) in {(row[0], row[1]) for row in held["rows"]}
+        for k in range(4):
+            status, answer = put(served, told, f"key-{k}")
+            assert status in (200, 201), answer
+            assert answer["ref"] == promised.get(f"key-{k}", answer["ref"])
+        held = json.loads(served.python(ROWS))
+        assert sorted(row[0] for row in held["rows"]) == [f"key-{k}" for k in range(4)]
+        assert all(row[2] == "scored" and row[3] for row in held["rows"])
+        assert sorted(row[4] for row in held["rows"]) == [1, 2, 3, 4]
+        assert sum(row[5] for row in held["rows"]) == 1
+        assert held["chain"] == []
+
+    def test_with_its_worker_at_work(self, new_server, database_url, calm):
+        """The data of a contest, made by a server that is killed again and again."""
+        if not calm:
+            calm.update(drive(new_server(), "calm"))
+        served = new_server(database_url, TRACECUP_LEASE_SECONDS="2")
+        here = str(Path(__file__).parent)
+        for k in range(12):
+            served.start("--workers", "1" if k else "0")
+            if k == 0:
+                served.python(BEGIN.format(here=here, clock=str(served.clock)))
+            time.sleep(0.0 if k == 0 else 2.0 + 0.7 * k)
+            served.kill()
+            found = json.loads(served.python(DATA))
+            if k and not found["left"]:
+                break
+        assert (found["left"], found["dead"]) == (0, 0)
+        known = calm["same"]["names"]
+        assert len(found["files"]) == 20
+        assert {name: known[name] for name in found["files"]} == found["files"]
+
+
+PATH = "/api/v1/contests/small/uploads/anotraces_team001_data02_TRP.csv"
+
+
+def small(served) -> dict:
+    """A contest whose releases are due in an hour; tokens and a valid release."""
+    said = json.dumps({"teams": 1, "tries": 5, "seconds": 3600})
+    return json.loads(served.python(SMALL, TOLD=said))
+
+
+def headers(told: dict, key: str) -> dict[str, str]:
+    return {
+        "Authorization": f"Bearer {told['tokens'][0]}",
+        "Idempotency-Key": key,
+        "Content-Type": "text/csv",
+    }
+
+
+def put(served, told: dict, key: str) -> tuple[int, dict]:
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    line.request("PUT", PATH, told["file"].encode(), headers(told, key))
+    answer = line.getresponse()
+    said = json.loads(answer.read())
+    line.close()
+    return answer.status, said
+
+
+def send(served, told: dict, key: str, promised: dict[str, str]) -> None:
+    """Send a file to a server that may die; note what it promised."""
+    try:
+        status, said = put(served, told, key)
+    except (OSError, http.client.HTTPException, ValueError):
+        return
+    assert status == 201
+    promised[key] = said["ref"]
