@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any
@@ -56,15 +57,19 @@ def worker(
         return _print_token(folder, new_token)
     stop = threading.Event()
     threads = max(1, thread_count() // jobs)
-    crew = _local(folder, jobs, threads) if folder else _remote(url, token, jobs, threads)
-    _until_signal(crew, stop)
+    with ExitStack() as held:
+        if folder:
+            crew = _local(folder, jobs, threads, held)
+        else:
+            crew = _remote(url, token, jobs, threads)
+        _until_signal(crew, stop)
     return 0
 
 
-def _local(folder: Path, jobs: int, threads: int) -> list[Any]:
-    from tracecup.server.start import set_up
+def _local(folder: Path, jobs: int, threads: int, held: ExitStack) -> list[Any]:
+    from tracecup.server.start import set_up, using
 
-    set_up(folder)
+    held.enter_context(using(set_up(folder)))
     from tracecup.server.jobs.worker import Worker
 
     name = f"{socket.gethostname()}-{os.getpid()}"

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -31,6 +33,25 @@ def set_up(folder: Path) -> ServerConfig:
     return config
 
 
+@contextmanager
+def using(config: ServerConfig) -> Iterator[None]:
+    """Hold a server's folder; the first who does removes the unfinished files of killed ones.
+
+    Every server and local worker of a folder holds a shared lock while it runs; who can get it
+    alone knows that nobody is writing.
+    """
+    with (config.folder / "serving.lock").open("ab") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for left in config.incoming.glob("*"):
+                if left.is_file():
+                    left.unlink(missing_ok=True)
+        except BlockingIOError:
+            pass
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
 def serve(
     folder: Path,
     host: str,
@@ -43,7 +64,19 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT. `workers` 0 leaves the work to `tracecup worker`."""
     config = set_up(folder)
-    _empty(config.incoming)
+    with using(config):
+        _serve(config, host, port, threads, workers, demo, say)
+
+
+def _serve(
+    config: ServerConfig,
+    host: str,
+    port: int,
+    threads: int,
+    workers: int,
+    demo: bool,
+    say: Say,
+) -> None:
     from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
     from tracecup.server.receiving import make_server
@@ -77,7 +110,7 @@ def serve(
         raise SystemExit(0)
 
     signal.signal(signal.SIGTERM, end)
-    say(f"serving {folder} at {site}")
+    say(f"serving {config.folder} at {site}")
     try:
         server.run()
     finally:
@@ -94,10 +127,3 @@ def _say_first_link(site: str, say: Say) -> None:
     if link is not None:
         say("No organiser yet. This link makes the first account, once, within 14 days:")
         say(f"  {site}/link/{link}/")
-
-
-def _empty(folder: Path) -> None:
-    """Remove unfinished uploads of a server that was killed."""
-    for left in folder.glob("*"):
-        if left.is_file():
-            left.unlink(missing_ok=True)
