@@ -58,10 +58,7 @@ def worker(
     stop = threading.Event()
     threads = max(1, thread_count() // jobs)
     with ExitStack() as held:
-        if folder:
-            crew = _local(folder, jobs, threads, held)
-        else:
-            crew = _remote(url, token, jobs, threads)
+        crew = _local(folder, jobs, threads, held) if folder else _remote(url, token, jobs, threads)
         _until_signal(crew, stop)
     return 0
 
