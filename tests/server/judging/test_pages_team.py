@@ -341,6 +341,7 @@ class TestAfterTheResults:
         """A frozen board is nowhere to be seen."""
         assert "No results yet" in page(client, "results/")
         page(client, "results/cells.csv", 404)
+        page(client, "files/cells.csv", 404)
         assert "Not yet" in page(client, "team/defence/")
 
     def test_defence_shows_our_row_and_one_user(self, played, player):
