@@ -93,7 +93,8 @@ def files_page(role: Role, round: Round) -> FilesPage:
 def open_file(role: Role, round: Round, name: str) -> StoredFile:
     """A file by its name; one that the role may not see is not found."""
     # A file of the round goes before one of the whole contest.
-    found = _visible(role, round).filter(name=name).order_by(F("round").asc(nulls_last=True)).first()
+    seen = _visible(role, round).filter(name=name)
+    found = seen.order_by(F("round").asc(nulls_last=True)).first()
     if found is None:
         raise not_found("file")
     file: StoredFile = found
