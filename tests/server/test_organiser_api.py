@@ -154,6 +154,9 @@ class TestPeople:
 
     def test_status_and_extensions(self, boss, contest, team):
         assert boss("put", "/teams/1/status", status="withdrawn", why="x").status_code == 204
+        assert boss("post", "/teams/1/delete", why="x").status_code == 204
+        assert boss("put", "/teams/1/status", status="active", why="x").status_code == 404
+        assert boss("post", "/teams/1/undelete").status_code == 204
         made = boss("post", "/teams/1/extensions", phase="attack", extra_tries=1, why="x")
         assert made.status_code == 201
         assert (

@@ -256,6 +256,21 @@ class TestTeams:
         act(boss, "run-teams", "take_back", id=made.pk, why="a mistake")
         assert not Extension.objects.exists()
 
+    def test_corrections(self, boss, contest, team, member):
+        contest.divisions = ["pro"]
+        contest.save()
+        act(boss, "run-teams", "change", team="1", name="Foxes", division="pro")
+        team.refresh_from_db()
+        assert (team.name, team.division) == ("Foxes", "pro")
+        act(boss, "run-teams", "remove_member", team="1", person=member.pk)
+        assert team.members.count() == 0
+        act(boss, "run-teams", "delete_team", team="1", why="a mistake")
+        team.refresh_from_db()
+        assert team.deleted_at is not None
+        act(boss, "run-teams", "undelete_team", id="1")
+        team.refresh_from_db()
+        assert team.deleted_at is None
+
 
 class TestSubmissions:
     def test_filters_and_details(self, boss, submission):
@@ -404,6 +419,18 @@ class TestNew:
     def test_others_do_not(self, client, member):
         client.force_login(member)
         assert client.get(reverse("run-new")).status_code == 403
+
+    def test_an_organiser_who_is_no_staff_can_undo_a_deletion(self, client, contest, new_person):
+        person = new_person("helper")
+        contest.organisers.create(person=person, since=clock.now())
+        Contest.objects.update(deleted_at=clock.now())
+        client.force_login(person)
+        assert "Bring it back" in client.get(reverse("run-new")).content.decode()
+        answer = client.post(reverse("run-new"), {"name": "Autumn", "slug": "autumn"})
+        assert answer.status_code == 403
+        client.post(reverse("run-new"), {"act": "undelete", "slug": "spring"})
+        contest.refresh_from_db()
+        assert contest.deleted_at is None
 
 
 class TestHealth:

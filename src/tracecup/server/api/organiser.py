@@ -260,6 +260,24 @@ def status(request: HttpRequest, slug: str, number: int, body: StatusChange) -> 
     return Status(204, None)
 
 
+@router.post(CONTEST + "/teams/{int:number}/delete", response={204: None})
+def delete_team(request: HttpRequest, slug: str, number: int, body: Why) -> Status[None]:
+    """Take a team away that should not be; `undelete` brings it back."""
+    team = team_of(organiser_of(request, slug), number)
+    contests.delete_team(team, actor_of(request), body.why)
+    return Status(204, None)
+
+
+@router.post(CONTEST + "/teams/{int:number}/undelete", response={204: None})
+def undelete_team(request: HttpRequest, slug: str, number: int) -> Status[None]:
+    """Bring a deleted team back."""
+    found = organiser_of(request, slug).contest.teams.filter(number=number).first()
+    if found is None:
+        raise not_found("team")
+    contests.undelete_team(found, actor_of(request))
+    return Status(204, None)
+
+
 @router.post(CONTEST + "/teams/{int:number}/extensions", response={201: run_teams.ExtensionRow})
 def extend(
     request: HttpRequest, slug: str, number: int, body: NewExtension, round: RoundName = None

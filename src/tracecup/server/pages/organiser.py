@@ -25,6 +25,7 @@ from tracecup.server.pages.account import site_of
 from tracecup.server.pages.context import Place, place
 from tracecup.server.pages.organisercharts import hours_chart, matrix_chart
 from tracecup.server.pages.organiserforms import ActForm
+from tracecup.server.pages.organiserteams import TEAMS
 from tracecup.server.pages.peopleforms import refuse
 from tracecup.server.services.pagedata import run, run_scores, run_site, run_teams
 from tracecup.server.services.rulechange import history
@@ -163,7 +164,7 @@ def _backup(request: HttpRequest, here: Place) -> dict[str, Any]:
 
 PAGES = (
     Page("run", _("Run"), _run, acts.RUN),
-    Page("run-teams", _("Teams"), _teams, acts.TEAMS),
+    Page("run-teams", _("Teams"), _teams, TEAMS),
     Page("run-submissions", _("Submissions"), _submissions, acts.SUBMISSIONS),
     Page("run-judge", _("Judge"), _judge, acts.JUDGE),
     Page("run-scores", _("Scores"), _scores, acts.SCORES),

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from tracecup.contest.rules import PHASES
 from tracecup.server.errors import not_found
-from tracecup.server.models import Announcement, Appeal, Extension, Job
+from tracecup.server.models import Announcement, Appeal, Job
 from tracecup.server.pages import organiserforms as forms
 from tracecup.server.pages.context import Place
 from tracecup.server.services import contests, repairs
@@ -124,92 +124,6 @@ def _rehearse(place: Place, v: Values, site: str) -> Done:
     return Done(
         _("The rehearsal %(name)s has begun; its state is shown below.") % {"name": made.slug}
     )
-
-
-def _csv_check(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services.teams import plan_csv
-
-    return Done("", {"plan": plan_csv(place.contest, v["text"])})
-
-
-def _csv_apply(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services import letters
-    from tracecup.server.services.teams import apply_csv, invitations_csv, plan_csv
-
-    made = apply_csv(place.contest, plan_csv(place.contest, v["text"]), place.actor)
-    sent = letters.invite_all(made, site) if v["mail"] else 0
-    shown = {"invitations": made, "invitations_csv": invitations_csv(made, site), "site": site}
-    said = _("%(links)d links were made, %(sent)d sent. They are shown once: keep them now.")
-    return Done(said % {"links": len(made), "sent": sent}, shown)
-
-
-def _team(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services.teams import create_team
-
-    made = create_team(
-        place.contest,
-        v["name"],
-        place.actor,
-        division=v["division"],
-        hors_concours=v["hors_concours"],
-    )
-    return Done(_("Team %(number)d was made.") % {"number": made.number})
-
-
-def _link(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services import letters
-    from tracecup.server.services.people import new_link
-
-    team = forms.chosen_team(place, v["team"])
-    secret = new_link("member", place.actor, team=team, name=v["name"], email=v["email"])
-    if v["mail"] and v["email"]:
-        letters.invite(team, v["name"], v["email"], f"/link/{secret}/", site)
-    return Done(_("This link works once and is shown once."), {"link": f"{site}/link/{secret}/"})
-
-
-def _organiser(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services import letters
-    from tracecup.server.services.people import new_link
-
-    secret = new_link(
-        "organiser", place.actor, contest=place.contest, name=v["name"], email=v["email"]
-    )
-    if v["mail"] and v["email"]:
-        letters.invite_organiser(place.contest, v["name"], v["email"], f"/link/{secret}/", site)
-    return Done(_("This link works once and is shown once."), {"link": f"{site}/link/{secret}/"})
-
-
-def _revoke_link(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.services.links import link_by_number, revoke_link
-
-    revoke_link(link_by_number(place.contest, v["id"]), place.actor)
-    return Done(_("The link no longer works."))
-
-
-def _status(place: Place, v: Values, site: str) -> Done:
-    contests.set_status(forms.chosen_team(place, v["team"]), v["status"], v["why"], place.actor)
-    return Done(_("The team's status was changed; it can be changed back in the same way."))
-
-
-def _extend(place: Place, v: Values, site: str) -> Done:
-    contests.extend(
-        forms.chosen_team(place, v["team"]),
-        place.require_round(),
-        v["phase"],
-        place.actor,
-        until=v["until"],
-        extra_tries=v["extra_tries"] or 0,
-        reason=v["why"],
-    )
-    return Done(_("Extended for this team; the judge waits for it."))
-
-
-def _take_back(place: Place, v: Values, site: str) -> Done:
-    found = Extension.objects.filter(team__contest=place.contest, pk=v["id"]).first()
-    if found is None:
-        raise not_found("extension")
-    contests.take_back_extension(found, place.actor, v["why"])
-    return Done(_("The extension was taken back."))
 
 
 def _rerun(place: Place, v: Values, site: str) -> Done:
@@ -357,17 +271,6 @@ RUN = {
     "answer": Act(forms.AnswerForm, _answer),
     "retry": Act(forms.NumberWhyForm, _retry),
     "rehearse": Act(forms.RehearseForm, _rehearse),
-}
-TEAMS = {
-    "csv_check": Act(forms.CsvForm, _csv_check),
-    "csv_apply": Act(forms.CsvForm, _csv_apply),
-    "team": Act(forms.TeamForm, _team),
-    "link": Act(forms.LinkForm, _link),
-    "organiser": Act(forms.OrganiserForm, _organiser),
-    "revoke_link": Act(forms.NumberForm, _revoke_link),
-    "status": Act(forms.StatusForm, _status),
-    "extend": Act(forms.ExtendForm, _extend),
-    "take_back": Act(forms.NumberWhyForm, _take_back),
 }
 SUBMISSIONS = {
     "rerun": Act(forms.RefForm, _rerun),

@@ -182,6 +182,34 @@ class OfTeamForm(ActForm):
         self.fields["team"].choices = team_choices(self.place)
 
 
+class TeamWhyForm(OfTeamForm):
+    """A team and the reason."""
+
+    why = why()
+
+
+class ChangeTeamForm(OfTeamForm):
+    """Another name or division of a team."""
+
+    name = forms.CharField(
+        label=_("New name"), max_length=120, required=False, help_text=_("Empty: as it is.")
+    )
+    division = forms.ChoiceField(label=_("Division"), required=False)
+
+    def prepare(self) -> None:
+        """The teams and divisions of the contest."""
+        super().prepare()
+        names = [(name, name) for name in self.place.contest.divisions]
+        self.fields["division"].choices = [("", _("none")), *names]
+
+
+class MemberForm(ActForm):
+    """Somebody in a team."""
+
+    team = forms.IntegerField(widget=forms.HiddenInput)
+    person = forms.IntegerField(widget=forms.HiddenInput)
+
+
 class LinkForm(OfTeamForm):
     """A one-time link for a new member."""
 

@@ -30,11 +30,13 @@ LOCAL = ("127.0.0.1", "::1")
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Create a contest, or bring a deleted one back."""
-    person = run_site.require_staff(person_of(request))
+    person = person_of(request)
+    page = run_site.new_page(person, request.GET.get("preset", "paper"))
     actor = Actor(person, "page")
     if request.POST.get("act") == "undelete":
         return _undelete(request, person, actor)
-    page = run_site.new_page(person, request.GET.get("preset", "paper"))
+    if request.method == "POST":
+        run_site.require_staff(person)
     form = NewForm(request.POST or None, initial={"text": page.text})
     status = 200
     if request.method == "POST":
@@ -69,7 +71,7 @@ def _new(
     return render(request, "server/run/new.html", context, status=status)
 
 
-def _undelete(request: HttpRequest, person: Person, actor: Actor) -> HttpResponse:
+def _undelete(request: HttpRequest, person: Person | None, actor: Actor) -> HttpResponse:
     slug = request.POST.get("slug", "")
     found = next((one for one in run_site.deleted_contests(person) if one.slug == slug), None)
     if found is None:

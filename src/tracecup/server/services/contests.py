@@ -32,6 +32,7 @@ from tracecup.server.services.rulechange import (
     Effect,
     RulesPlan,
     change_rules,
+    locked,
     plan_rules,
     read_text,
     require_reason,
@@ -66,6 +67,7 @@ __all__ = [
     "clone_contest",
     "create_contest",
     "delete",
+    "delete_team",
     "extend",
     "freeze",
     "move_clock",
@@ -83,6 +85,7 @@ __all__ = [
     "set_status",
     "take_back_extension",
     "undelete",
+    "undelete_team",
 ]
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
@@ -197,7 +200,7 @@ def set_details(
     }
     changes = {key: value for key, value in wanted.items() if value is not None}
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         before = {key: getattr(held, key) for key in changes}
         if before == changes:
             return
@@ -216,7 +219,7 @@ def delete(contest: Contest, actor: Actor, why: str) -> None:
     """Take a contest away from everybody; `undelete` brings it back as it was."""
     why = require_reason(why)
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         if held.deleted_at is None:
             held.deleted_at = clock.now()
             held.save(update_fields=["deleted_at"])
@@ -234,7 +237,7 @@ def delete(contest: Contest, actor: Actor, why: str) -> None:
 def undelete(contest: Contest, actor: Actor, why: str = "") -> None:
     """Bring a deleted contest back."""
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         if held.deleted_at is not None:
             held.deleted_at = None
             held.save(update_fields=["deleted_at"])
@@ -258,7 +261,7 @@ def set_status(team: Team, status: str, reason: str, actor: Actor) -> None:
         raise Refused("invalid", _("A team is active, withdrawn or disqualified."))
     reason = require_reason(reason)
     with transaction.atomic():
-        held = Team.objects.select_for_update().get(pk=team.pk)
+        held = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         before = {"status": held.status, "reason": held.status_reason}
         held.status = status
         held.status_reason = "" if status == "active" else reason
@@ -272,6 +275,34 @@ def set_status(team: Team, status: str, reason: str, actor: Actor) -> None:
             after={"status": status, "reason": held.status_reason},
             why=reason,
         )
+    team.refresh_from_db()
+
+
+def delete_team(team: Team, actor: Actor, why: str) -> None:
+    """Take a team away that should not be; its number stays its own, `undelete_team` undoes it."""
+    _set_deleted(team, True, actor, require_reason(why))
+
+
+def undelete_team(team: Team, actor: Actor, why: str = "") -> None:
+    """Bring a deleted team back as it was."""
+    _set_deleted(team, False, actor, why.strip())
+
+
+def _set_deleted(team: Team, on: bool, actor: Actor, why: str) -> None:
+    with transaction.atomic():
+        held = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+        if (held.deleted_at is not None) != on:
+            held.deleted_at = clock.now() if on else None
+            held.save(update_fields=["deleted_at"])
+            log.record(
+                actor,
+                "team.delete" if on else "team.undelete",
+                contest=held.contest,
+                subject=f"team:{held.number}",
+                before={"deleted": not on},
+                after={"deleted": on},
+                why=why,
+            )
     team.refresh_from_db()
 
 
@@ -292,7 +323,7 @@ def set_auto_results(round: Round, on: bool, actor: Actor, why: str) -> None:
 def _set_auto(round: Round, column: str, on: bool, actor: Actor, why: str) -> None:
     why = require_reason(why)
     with transaction.atomic():
-        held = Round.objects.select_for_update().get(pk=round.pk)
+        held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         before = getattr(held, column)
         setattr(held, column, on)
         held.save(update_fields=[column])

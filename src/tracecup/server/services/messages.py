@@ -20,7 +20,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Announcement, Appeal, Contest, Member, Organiser, Team
 from tracecup.server.services import log
-from tracecup.server.services.rulechange import check_instant, require_reason
+from tracecup.server.services.rulechange import check_instant, locked, require_reason
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
@@ -100,7 +100,7 @@ def open_appeals(contest: Contest, until: datetime | None, actor: Actor, why: st
     if until is not None and until <= clock.contest_now(contest):
         raise Refused("invalid", _("The window for appeals ends later than now."))
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         before = held.appeals_until
         held.appeals_until = until
         held.save(update_fields=["appeals_until"])
@@ -121,7 +121,7 @@ def appeal(team: Team, text: str, actor: Actor) -> Appeal:
     if not 1 <= len(text) <= MAX_TEXT:
         raise Refused("invalid", _("An appeal has 1 to 20000 characters."))
     with transaction.atomic():
-        contest = Contest.objects.select_for_update().get(pk=team.contest_id)
+        contest = locked(team.contest)
         until = contest.appeals_until
         if until is None or clock.contest_now(contest) >= until:
             raise Refused("closed", _("Appeals are not open."))

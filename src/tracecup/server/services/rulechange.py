@@ -91,7 +91,7 @@ def change_rules(
     """
     why, text = require_reason(why), tidy(text)
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         if version is not None and version != held.rules_version:
             raise Refused(
                 "conflict",
@@ -155,12 +155,27 @@ def read_text(text: str, old: Rules | None = None) -> Rules:
     return rules
 
 
+def locked(contest: Contest) -> Contest:
+    """The contest as it is now, held with its rounds until the transaction ends.
+
+    Contest, rounds, teams, log: everybody takes locks in this order. Rows that only refer to the
+    contest (submissions, jobs) do not wait for it.
+    """
+    held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
+    list(Round.objects.select_for_update(no_key=True).filter(contest=held).order_by("pk"))
+    return held
+
+
 def sync_rounds(contest: Contest) -> None:
     """Rows for the rounds of the rules, in their order; rounds that are gone are removed."""
     names = [one.name for one in contest.rules.rounds]
     contest.rounds.exclude(name__in=names).delete()
+    known = {one.name: one.position for one in contest.rounds.all()}
     for k, name in enumerate(names):
-        Round.objects.update_or_create(contest=contest, name=name, defaults={"position": k})
+        if name not in known:
+            Round.objects.create(contest=contest, name=name, position=k)
+        elif known[name] != k:
+            contest.rounds.filter(name=name).update(position=k)
 
 
 def history(contest: Contest) -> list[LogEntry]:

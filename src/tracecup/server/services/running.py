@@ -25,6 +25,7 @@ from tracecup.server.services.rulechange import (
     RulesPlan,
     apply_rules,
     check_instant,
+    locked,
     plan_rules,
     require_reason,
 )
@@ -40,7 +41,7 @@ def pause(contest: Contest, actor: Actor, why: str) -> None:
     """Stop a contest: nothing is accepted and nothing happens by itself until `resume`."""
     why = require_reason(why)
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         if held.paused_at is not None:
             raise Refused("conflict", _("The contest is paused already."))
         held.paused_at = clock.contest_now(held)
@@ -63,7 +64,7 @@ def resume(contest: Contest, actor: Actor, why: str, shift: bool = True) -> time
     """
     why = require_reason(why)
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         began = held.paused_at
         if began is None:
             raise Refused("conflict", _("The contest is not paused."))
@@ -104,7 +105,7 @@ def extend(
     if not 0 <= extra_tries <= MAX_TRIES or (until is None and not extra_tries):
         raise Refused("invalid", _("Give a later end, or 1 to 1000 more tries, or both."))
     with transaction.atomic():
-        held = Round.objects.select_for_update().get(pk=round.pk)
+        held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         _require_not_over(held, phase)
         if until is not None:
             check_instant(until)
@@ -134,7 +135,7 @@ def take_back_extension(extension: Extension, actor: Actor, why: str) -> None:
     """Undo an extension; what was handed in meanwhile stays."""
     why = require_reason(why)
     with transaction.atomic():
-        held = Round.objects.select_for_update().get(pk=extension.round_id)
+        held = Round.objects.select_for_update(no_key=True).get(pk=extension.round_id)
         log.record(
             actor,
             "team.extend-undo",
@@ -158,7 +159,7 @@ def move_deadline(
     why = require_reason(why)
     last = windows.ENDS[ACTIONS[phase]][1]
     with transaction.atomic():
-        contest = Contest.objects.select_for_update().get(pk=round.contest_id)
+        contest = locked(round.contest)
         held = Round.objects.get(pk=round.pk)
         _require_not_over(held, phase)
         old = getattr(held.rules.phases, last) if last else None
@@ -186,7 +187,7 @@ def set_phases(
     for at in instants.values():
         check_instant(at)
     with transaction.atomic():
-        contest = Contest.objects.select_for_update().get(pk=round.contest_id)
+        contest = locked(round.contest)
         wanted: Instants = {(round.name, phase): at for phase, at in instants.items()}
         held = instants_of(contest.rules)
         if all(held.get(place) == at for place, at in wanted.items()):
@@ -205,7 +206,7 @@ def move_clock(contest: Contest, seconds: float, actor: Actor) -> datetime:
     if not (contest.is_demo or contest.is_rehearsal):
         raise Refused("forbidden", _("Only the clock of a demo contest can be moved."))
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = locked(contest)
         before = held.clock_offset
         if not abs(before + seconds) <= MAX_OFFSET.total_seconds():
             raise Refused("invalid", _("The clock moves at most ten years."))
@@ -225,7 +226,7 @@ def freeze(round: Round, on: bool, actor: Actor, why: str) -> None:
     """Hide the boards of the attack phase from everybody but organisers, or show them again."""
     why = require_reason(why)
     with transaction.atomic():
-        held = Round.objects.select_for_update().get(pk=round.pk)
+        held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
         before, held.frozen = held.frozen, on
         held.save(update_fields=["frozen"])
         log.record(

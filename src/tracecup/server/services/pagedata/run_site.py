@@ -304,20 +304,23 @@ def new_page(person: Person | None, preset: str = "paper") -> NewPage:
     from tracecup.contest.rulefile import rules_text
     from tracecup.contest.rules import Rules
 
-    require_staff(person)
+    deleted = deleted_contests(person)
+    if not deleted:
+        require_staff(person)
     presets = ["paper", "organisers2019"]
     return NewPage(
         text=rules_text(Rules.preset(preset if preset in presets else "paper")),
         presets=presets,
         deleted=[
-            DeletedRow(slug=one.slug, name=one.name, deleted_at=one.deleted_at)
-            for one in deleted_contests(person)
+            DeletedRow(slug=one.slug, name=one.name, deleted_at=one.deleted_at) for one in deleted
         ],
     )
 
 
 def deleted_contests(person: Person | None) -> list[Contest]:
     """Deleted contests that somebody organises."""
+    if person is None:
+        return []
     found = Contest.objects.filter(organisers__person=person, deleted_at__isnull=False)
     return list(found.order_by("-deleted_at"))
 

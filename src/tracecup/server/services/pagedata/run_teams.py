@@ -86,6 +86,14 @@ class OrganiserRow(Schema):
     since: datetime
 
 
+class DeletedTeam(Schema):
+    """A team that can be brought back."""
+
+    number: int
+    name: str
+    deleted_at: datetime
+
+
 class TeamsPage(Schema):
     """Who takes part."""
 
@@ -93,6 +101,7 @@ class TeamsPage(Schema):
     divisions: list[str]
     join_open: bool
     teams: list[TeamRow]
+    deleted: list[DeletedTeam]
     links: list[LinkRow]
     organisers: list[OrganiserRow]
 
@@ -168,6 +177,10 @@ def teams_page(role: Role, round: Round | None = None) -> TeamsPage:
         divisions=contest.divisions,
         join_open=contest.join_open,
         teams=team_rows(role, round),
+        deleted=[
+            DeletedTeam(number=one.number, name=one.name, deleted_at=one.deleted_at)
+            for one in contest.teams.exclude(deleted_at=None).order_by("number")
+        ],
         links=[
             LinkRow(
                 id=one.pk,
