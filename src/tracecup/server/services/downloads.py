@@ -28,7 +28,6 @@ from tracecup.server.storage import store
 JUDGES_PAPERS = ("archive", "report", "scores")
 TELLING = ("results", *JUDGES_PAPERS)
 """Kinds of files that tell scores."""
-TELL_SCORES = ("results", "report", "scores", "archive")
 SUMS_FILE = "SHA256SUMS"
 TYPES = {
     ".csv": "text/csv; charset=utf-8",
@@ -146,8 +145,6 @@ def _visible(role: Role, round: Round) -> QuerySet[StoredFile]:
         seen |= out & (Q(audience="all") | Q(audience="team", team=role.team))
     if round.released_at is not None:
         seen |= out & Q(audience="all")
-    if round.frozen and not role.organiser:
-        found = found.exclude(round=round, kind__in=TELL_SCORES)
     return found.filter(seen).distinct()
 
 
