@@ -1,0 +1,123 @@
+"""`tracecup import`: a folder of files in the manner of 2019 as a finished contest of a server.
+
+Everything is checked first; nothing is half-imported.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from tracecup.cli.common import Json, emit, people, progress, table_of
+from tracecup.cli.serve import need_server
+from tracecup.errors import InvalidParameter, UnreadableFile
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    app.command("import")(import_contest)
+
+
+def import_contest(
+    files: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the contest's files.")],
+    server: Annotated[Path, typer.Option("--server", help="The server's folder.")],
+    slug: Annotated[str, typer.Option("--slug", help="Its address: /c/SLUG/.")],
+    name: Annotated[str, typer.Option("--name", help="Its name.")],
+    organiser: Annotated[
+        str, typer.Option(help="Account of who organises it; without it all who run the server.")
+    ] = "",
+    public: Annotated[bool, typer.Option("--public", help="Everybody may see it.")] = False,
+    samples: Annotated[
+        str, typer.Option(metavar="A,B", help="Numbers of the public sample teams, such as 22,23.")
+    ] = "",
+    hors_concours: Annotated[
+        str, typer.Option(metavar="N,N", help="Teams that play out of competition.")
+    ] = "",
+    as_json: Json = False,
+) -> int:
+    """Bring a contest that is over into a server: teams, releases, answers, results.
+
+    DIR holds files with 2019's names, plain or packed: info_region.csv, info_time.csv,
+    reftraces, orgtraces, anotraces, pubtraces, ptable of every team (000 is the benchmark),
+    etable and etraces of every attacker (second tries end in _try2), and maybe contest.toml;
+    without it the rules are those of 2019. Every release is judged and every answer scored anew.
+    What cannot be scored because the truth is missing is said; a broken file stops the import.
+
+    Example: `tracecup import files2019 --server contests --slug pws2019 --name "PWS Cup 2019"`
+    """
+    need_server()
+    from tracecup.server.config import ServerConfig
+    from tracecup.server.start import set_up
+
+    if not ServerConfig(server).blobs.is_dir():
+        raise UnreadableFile(server, "no folder of a contest server")
+    two, apart = _numbers("--samples", samples), _numbers("--hors-concours", hors_concours)
+    if two and len(two) != 2:
+        raise InvalidParameter(f"--samples takes two numbers, got {len(two)}")
+    set_up(server)
+    from tracecup.server.access import SYSTEM
+    from tracecup.server.errors import Refused
+    from tracecup.server.import2019 import finish, import_folder
+
+    try:
+        with progress("judging") as advance:
+            made = import_folder(
+                files,
+                SYSTEM,
+                slug=slug,
+                name=name,
+                is_public=public,
+                organisers=_organisers(organiser),
+                hors_concours=apart,
+                samples=(two[0], two[1]) if two else None,
+                say=advance,
+            )
+        for line in made.said:
+            people().print(f"note: {escape(line)}", soft_wrap=True)
+        results = finish(made)
+    except Refused as error:
+        raise InvalidParameter(error.message) from error
+    winners = {
+        key: {"title": award["title"], "winners": award["winners"]}
+        for key, award in results.summary["awards"].items()
+    }
+    payload: dict[str, Any] = {
+        "contest": slug,
+        "teams": made.teams,
+        "releases": made.releases,
+        "valid": made.valid,
+        "answers": made.answers,
+        "awards": winners,
+        "notes": list(made.said),
+    }
+    rows = [
+        ("address", f"/c/{slug}/"),
+        ("teams", str(made.teams)),
+        ("releases", f"{made.releases}, {made.valid} of them valid"),
+        ("answers scored", str(made.answers)),
+        *((one["title"], ", ".join(one["winners"]) or "nobody") for one in winners.values()),
+        ("notes", str(len(made.said))),
+    ]
+    emit(as_json, payload, table_of(escape(name), rows))
+    return 0
+
+
+def _organisers(username: str) -> list[Any]:
+    from tracecup.server.models import Person
+
+    if not username:
+        return list(Person.objects.filter(is_staff=True, is_active=True))
+    found = Person.objects.filter(username=username, is_active=True).first()
+    if found is None:
+        raise InvalidParameter(f"the server has no account {username[:150]!r}")
+    return [found]
+
+
+def _numbers(option: str, text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isascii() and part.isdigit() and len(part) <= 3 for part in parts):
+        raise InvalidParameter(f"{option} takes numbers of teams such as 3,4, got {text[:60]!r}")
+    return tuple(int(part) for part in parts)
