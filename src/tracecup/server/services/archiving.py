@@ -89,7 +89,9 @@ class _Planner:
             self.data_set(row)
         for there, here in zip(SAMPLES, sample_entries(self.teams), strict=True):
             for kind in ("reftraces", "orgtraces", "pubtraces", "ptable"):
-                self.files[str(self.at.public_file(here, kind))] = self.stored[there.file(kind)]
+                # An imported contest may have had no sample teams.
+                if there.file(kind) in self.stored:
+                    self.files[str(self.at.public_file(here, kind))] = self.stored[there.file(kind)]
         for team in range(self.teams + 1):
             sealed = self.stored[f"opening_{team_label(team)}.txt"]
             for opened in (True, False):
@@ -101,15 +103,17 @@ class _Planner:
         return Plan(self.files, self.texts)
 
     def data_set(self, row: Release) -> None:
-        entry, at = entry_of(row), self.at
-        self.files[str(at.public_file(entry, "reftraces"))] = self.stored[entry.file("reftraces")]
-        self.files[str(at.secret_file(entry, "orgtraces"))] = self.stored[entry.file("orgtraces")]
+        entry, at, out = entry_of(row), self.at, row.valid or row.hors_concours
+        for place, kind in ((at.public_file, "reftraces"), (at.secret_file, "orgtraces")):
+            # Of a release that was never published, an imported contest may lack these.
+            if out or entry.file(kind) in self.stored:
+                self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
         handed_in = at.secret_file(entry, "anotraces")
         if row.submission is not None:
             self.files[str(handed_in)] = row.submission.sha256
-        elif entry.is_benchmark:
+        elif entry.is_benchmark and out:
             self.files[str(handed_in)] = self.stored[entry.file("anotraces")]
-        if row.valid or row.hors_concours:
+        if out:
             for place, kind in ((at.public_file, "pubtraces"), (at.secret_file, "ptable")):
                 self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
         said = Handed(
