@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from tracecup.report.chart import View
 from tracecup.server.pages.charts import Chart, Column, Table
 from tracecup.server.services.pagedata.run import RunPage
-from tracecup.server.services.pagedata.run_scores import Matrix
+from tracecup.server.services.pagedata.run_scores import ScoreMatrix
 
 
 def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
@@ -78,7 +78,7 @@ def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
     )
 
 
-def matrix_chart(matrix: Matrix) -> Chart:
+def matrix_chart(matrix: ScoreMatrix) -> Chart:
     """Defenders x attackers as colours; dark is a low score: the attack hurts."""
     titles = {"reid": _("Re-identification"), "trace": _("Trace inference")}
     rows = [

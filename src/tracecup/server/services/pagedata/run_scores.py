@@ -59,7 +59,7 @@ class JudgePage(Schema):
     rows: list[VerdictRow]
 
 
-class MatrixRow(Schema):
+class ScoreRow(Schema):
     """The scores of all attackers against one release; None where there is none."""
 
     release: str
@@ -68,12 +68,12 @@ class MatrixRow(Schema):
     scores: list[float | None]
 
 
-class Matrix(Schema):
+class ScoreMatrix(Schema):
     """Defenders x attackers for one kind of attack; small is good for the attacker."""
 
     kind: str
     attackers: list[str]
-    rows: list[MatrixRow]
+    rows: list[ScoreRow]
 
 
 class ResultSetRow(Schema):
@@ -125,7 +125,7 @@ class ScoresPage(Schema):
     shown: ResultSetRow | None
     published: int | None
     awards: list[AwardRow]
-    matrices: list[Matrix]
+    matrices: list[ScoreMatrix]
     diff: list[RankChange]
     computing: bool
 
@@ -254,17 +254,17 @@ def _decided(round: Round) -> list[VerdictRow]:
     return rows
 
 
-def _matrix(result_set: ResultSet, kind: str) -> Matrix:
+def _matrix(result_set: ResultSet, kind: str) -> ScoreMatrix:
     cells = table_rows(result_set, "cells")
     mine = [cell for cell in cells if cell["kind"] == kind]
     attackers = list(dict.fromkeys(cell["attacker"] for cell in mine))
     found = {(cell["pubtraces"], cell["attacker"]): cell["score"] for cell in mine}
     minimum, by = ("s_R_min", "s_R_by") if kind == "reid" else ("s_T_min", "s_T_by")
-    return Matrix(
+    return ScoreMatrix(
         kind=kind,
         attackers=attackers,
         rows=[
-            MatrixRow(
+            ScoreRow(
                 release=row["pubtraces"],
                 minimum=row[minimum],
                 minimum_by=str(row[by] or ""),
