@@ -1,4 +1,7 @@
-"""The job `archive`: the archive of a round as one file, for the organisers."""
+"""The job `archive`: the archive of a round as one file, for the organisers.
+
+Asked for when results are published.
+"""
 
 from __future__ import annotations
 

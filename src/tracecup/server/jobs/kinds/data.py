@@ -1,4 +1,7 @@
-"""The job `data`: the city and clock of a round, or the traces of one data set."""
+"""The job `data`: the city and clock of a round, or the traces of one data set.
+
+Asked for when teams are created; the round's seed decides everything random in it.
+"""
 
 from __future__ import annotations
 

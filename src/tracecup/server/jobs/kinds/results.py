@@ -1,4 +1,7 @@
-"""The job `results`: all results of a round, from the files of its archive."""
+"""The job `results`: all results of a round, from the files of its archive.
+
+Asked for when attacks are over, and by organisers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The job `sample`: all sample attacks on one release."""
+"""The job `sample`: all sample attacks on one release.
+
+Asked for when the judge is ready.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The job `score`: one accepted answer against the truth."""
+"""The job `score`: one accepted answer against the truth.
+
+Asked for in the transaction that accepts the answer.
+"""
 
 from __future__ import annotations
 

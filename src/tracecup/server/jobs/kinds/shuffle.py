@@ -1,4 +1,7 @@
-"""The job `shuffle`: verdict, shuffle and commitment for all data sets of one team."""
+"""The job `shuffle`: verdict, shuffle and commitment for all data sets of one team.
+
+Asked for when intake of releases has closed.
+"""
 
 from __future__ import annotations
 
