@@ -72,5 +72,8 @@ def refusal(request: HttpRequest, error: Refused) -> HttpResponse:
     if request.path.startswith(API_PREFIX):
         return JsonResponse(error.as_dict(), status=error.status)
     if error.code == "not-signed-in":
-        return redirect(f"{reverse('login')}?{urlencode({'next': request.get_full_path()})}")
+        goal = f"{reverse('login')}?{urlencode({'next': request.get_full_path()})}"
+        if "HX-Request" in request.headers:  # the whole page has to go there, not a part of it
+            return HttpResponse(headers={"HX-Redirect": goal})
+        return redirect(goal)
     return render(request, "server/refused.html", {"error": error}, status=error.status)

@@ -80,6 +80,19 @@
     });
   };
 
+  // A refused form says why in the place where its answer would have been.
+  const refused = (event) => {
+    const { target, xhr, requestConfig } = event.detail;
+    if (requestConfig?.verb !== "post" || !target) return;
+    const page = new DOMParser().parseFromString(xhr?.responseText ?? "", "text/html");
+    const notice = document.createElement("p");
+    notice.className = "notice bad";
+    notice.textContent = page.querySelector("main .notice.bad, main p")?.textContent.trim() || words.lost;
+    target.replaceChildren(notice);
+  };
+  document.addEventListener("htmx:responseError", refused);
+  document.addEventListener("htmx:sendError", refused);
+
   document.addEventListener("htmx:load", (event) => {
     prepare(event.target);
     tick();
