@@ -6,6 +6,7 @@ Pages hand in `contest`, `now` and `role`; the tags read them from the context.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
@@ -252,6 +253,12 @@ def score(value: float | None, places: int = 3) -> str:
 def percent(value: float | None) -> str:
     """A share of 1 in percent."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+@register.filter
+def sum_command(name: str) -> str:
+    """The command that tells a file's SHA-256; a name from elsewhere is quoted."""
+    return f"sha256sum -- {shlex.quote(name)}"
 
 
 @register.filter
