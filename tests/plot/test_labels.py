@@ -30,6 +30,15 @@ class TestNamePoints:
         assert 4 <= len(written) <= 16
         assert sorted(left_out + written) == sorted(names)
 
+    def test_a_line_leads_to_a_point_from_a_name_that_stands_far_off(self):
+        with styled():
+            axes = sheet(WORKED, 3.0).subplots()
+            name_points(axes, [(0.5, 0.5)] * 12, list("abcdefghijkl"))
+        led = [text.arrow_patch is not None for text in axes.texts]
+        assert led == sorted(led)
+        assert led[0] is False
+        assert led[-1] is True
+
     def test_a_name_never_leaves_the_axes(self):
         left_out, written = named([(0.0, 0.5)], ["n" * 300])
         assert (left_out, written) == (["n" * 300], [])

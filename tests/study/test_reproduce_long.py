@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
 from tracecup.city import Clock
 from tracecup.contest import worlds
 from tracecup.datasets import Metropolis
+from tracecup.plot import album
 from tracecup.study import beyond3speed, fig9, table2
 from tracecup.study import context as context_module
 from tracecup.study.context import Context
@@ -104,8 +108,43 @@ class TestSeenAtHome:
 
 
 @pytest.fixture(scope="module")
-def remarks(context):
-    return run_study(studies()["beyond3"], context).result
+def record_of(context):
+    """Runs a study once, whoever asks."""
+    return cache(lambda name: run_study(studies()[name], context))
+
+
+@pytest.fixture(scope="module")
+def remarks(record_of):
+    return record_of("beyond3").result
+
+
+class TestPictures:
+    @pytest.mark.parametrize(
+        ("name", "pictures"),
+        [
+            ("table2", ["table2"]),
+            ("fig9", ["fig9-season"]),
+            ("fig19", ["fig19"]),
+            (
+                "beyond3",
+                ["beyond3-cheating", "beyond3-knowledge", "beyond3-poi-long", "beyond3-speed"],
+            ),
+        ],
+    )
+    def test_are_drawn_from_the_record_with_words_for_all(self, record_of, name, pictures):
+        drawn = album.draw(record_of(name))
+        assert [picture.name for picture in drawn] == pictures
+        for picture in drawn:
+            assert len(picture.alt) > 30
+            assert picture.svg().startswith(b"<?xml")
+
+    def test_the_key_of_a_season_names_every_team(self, record_of):
+        (picture,) = album.draw(record_of("fig9"))
+        words = "\n".join(t.get_text() for t in picture.figure.findobj(Text))
+        for row in record_of("fig9").result.tables["season"].records():
+            if row["role"] == "team":
+                assert f"{int(row['team'])}  " in words
+        assert "Cheat(1), hors concours" in words
 
 
 class TestRemarks:
