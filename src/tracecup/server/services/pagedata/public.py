@@ -218,7 +218,8 @@ def receipt(submission: Submission) -> Receipt:
 def round_info(round: Round, now: datetime) -> RoundInfo:
     """Where a round stands."""
     phases = round.rules.phases
-    current = windows.phase_now(round, now)
+    # An imported round has results and no instants.
+    current = "results" if round.released_at else windows.phase_now(round, now)
     begun = PHASES.index(current) if current else -1
     following = PHASES[begun + 1] if phases.scheduled and begun + 1 < len(PHASES) else None
 
