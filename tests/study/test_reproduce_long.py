@@ -17,6 +17,7 @@ from tracecup.study import context as context_module
 from tracecup.study.context import Context
 from tracecup.study.fig19 import homes, seen_at_home
 from tracecup.study.reproduce import run_study, studies
+from tracecup.study.results import Table
 from tracecup.synth import PPMTFPlus, Training
 from tracecup.traces import Traces
 
@@ -98,6 +99,18 @@ class TestSeason:
         assert season.row(obfuscation="Cheat(1)")["hors concours"] is True
         assert season.row(obfuscation="None")["role"] == "benchmark"
         assert set(result.tables) == {"season"}
+
+    def test_who_cheats_is_not_in_the_honest_correlation(self):
+        columns = ("obfuscation", "valid", "hors concours", "s_R,min", "s_T,min")
+        rows = [
+            ("None", True, False, 0.0, 0.0),
+            ("PL(4,1)", True, False, 0.2, 0.3),
+            ("KMeans(100)", True, False, 0.4, 0.6),
+            ("Cheat(0.3)", True, False, 1.0, 0.0),
+            ("RR(1)", False, False, 0.0, 1.0),
+        ]
+        assert fig9.honest_correlation(Table.of(columns, rows)) == pytest.approx(1.0)
+        assert fig9.honest_correlation(Table.of(columns, rows[:2])) is None
 
 
 class TestSeenAtHome:

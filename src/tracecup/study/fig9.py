@@ -11,6 +11,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import correlation
 from tempfile import TemporaryDirectory
 
 from tracecup.contest.results import SUMMARY_FILE
@@ -61,6 +62,9 @@ def run(context: Context) -> StudyResult:
         season, r = _season(context, users, teams)
         tables["season"], sources["season"] = season, BUILT_IN
         sizes |= {"teams (season)": teams, "users (season)": users, "events (season)": 400}
+        honest = honest_correlation(season)
+        if honest is not None:
+            numbers["correlation, season, without the bots that cheat"] = honest
         if r is not None:
             numbers["correlation, season"] = r
             comparisons.append(
@@ -83,7 +87,8 @@ def run(context: Context) -> StudyResult:
             "Preliminary round: with two reference days the reference replay sets almost every "
             "minimum of s_T, so all obfuscated files lie near 0.825 whatever their s_R.",
             "Season: bots with different obfuscations and attacks on the built-in city; Cheat(1) "
-            "plays hors concours and is not in the correlation.",
+            "plays hors concours and is not in the correlation. Another bot cheats as much as the "
+            "utility floor allows, and is: no team of the final round did.",
         ),
         sources,
     )
@@ -171,6 +176,22 @@ def _season(context: Context, users: int, teams: int) -> tuple[Table, float | No
     }
     table = Table.of(tuple(names.values()), [[row[name] for name in names] for row in releases])
     return table, summary["correlation"]["value"]
+
+
+def honest_correlation(season: Table) -> float | None:
+    """Correlation of the two minima over valid releases that do not exchange whole traces.
+
+    None where it is not defined: fewer than three releases, or all alike in one score.
+    """
+    rows = [
+        row
+        for row in season.records()
+        if row["valid"] and not row["hors concours"] and not row["obfuscation"].startswith("Cheat")
+    ]
+    reid, trace = ([row[score] for row in rows] for score in ("s_R,min", "s_T,min"))
+    if len(rows) < 3 or min(len(set(reid)), len(set(trace))) < 2:
+        return None
+    return correlation(reid, trace)
 
 
 def _totals(context: Context, found: Standings) -> Table:
