@@ -14,12 +14,14 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import threading
 import time
 import urllib.parse
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ sys.path.insert(0, str(HERE))
 from run import _cpu as cpu_name  # noqa: E402 - a script's neighbours need the path above
 from run import _git as git  # noqa: E402
 from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402
-from serverwatch import Answers, Page, Prober, quantile  # noqa: E402
+from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402
 
 GIB = 1 << 30
 RECEIPT_TARGET, SCORED_TARGET, PAGE_TARGET, MEMORY_TARGET = 60.0, 300.0, 0.3, 2.0
@@ -45,6 +47,10 @@ class Line:
     target: float | None = None
     yardstick: str = ""
     ratio: float | None = None
+
+    def beside(self, yardstick: str, seconds: float) -> Line:
+        """The same line with its ratio to a yardstick."""
+        return replace(self, yardstick=yardstick, ratio=self.value / seconds)
 
     def __str__(self) -> str:
         goal = f"  target {self.target:g}" if self.target is not None else ""
@@ -96,7 +102,21 @@ def all_scored(teams: int) -> bool:
     return len(told) == teams + 1 and all(not ok or len(held) == wanted for ok, held in told)
 
 
-def check_alone(originals: list[Path], files: list[Path], folder: Path) -> float:
+@dataclass(frozen=True)
+class Alone:
+    """Seconds and processor time of work in this process."""
+
+    seconds: float
+    cpu: float
+
+    @classmethod
+    def of(cls, work: Callable[[], None]) -> Alone:
+        begun, cpu = time.perf_counter(), time.process_time()
+        work()
+        return cls(time.perf_counter() - begun, time.process_time() - cpu)
+
+
+def check_alone(originals: list[Path], files: list[Path], folder: Path) -> Alone:
     """Seconds of `Judge.check_submission` for all files, one after the other in this process."""
     from tracecup.contest.judge import Judge
     from tracecup.server.models import Contest
@@ -110,14 +130,15 @@ def check_alone(originals: list[Path], files: list[Path], folder: Path) -> float
         if not judge.check_submission(file, known).readable:
             raise AssertionError(file)
 
+    def check_all() -> None:
+        for pair in zip(originals, files, strict=True):
+            check(*pair)
+
     check(originals[0], files[0])
-    begun = time.perf_counter()
-    for pair in zip(originals, files, strict=True):
-        check(*pair)
-    return time.perf_counter() - begun
+    return Alone.of(check_all)
 
 
-def judge_alone() -> float:
+def judge_alone() -> Alone:
     """Seconds of the judge's same computations, one after the other in this process."""
     from importlib import import_module
 
@@ -139,10 +160,12 @@ def judge_alone() -> float:
 
     work(tasks[0])
     work(tasks[-1])
-    begun = time.perf_counter()
-    for task in tasks:
-        work(task)
-    return time.perf_counter() - begun
+
+    def work_all() -> None:
+        for task in tasks:
+            work(task)
+
+    return Alone.of(work_all)
 
 
 def pages_of(players: list[Player], organiser: str) -> list[Page]:
@@ -181,9 +204,11 @@ def main() -> None:
     given = parser.parse_args()
     home = given.keep or Path(tempfile.mkdtemp(prefix="tracecup-load-"))
     home.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
+    load = os.getloadavg()
     stand = Stand(home, given.database_url)
     try:
-        lines, load = measure(stand, given.users, given.days, given.teams)
+        lines = measure(stand, given.users, given.days, given.teams)
     finally:
         stand.stop()
         if given.keep is None:
@@ -206,10 +231,8 @@ def main() -> None:
     print(f"written to {path}; load of the machine before: {load[0]:.1f}")
 
 
-def measure(
-    stand: Stand, users: int, days: int, teams: int
-) -> tuple[list[Line], tuple[float, float, float]]:
-    load, lines = os.getloadavg(), list[Line]()
+def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
+    lines: list[Line] = []
 
     def say(*more: Line) -> None:
         lines.extend(more)
@@ -219,58 +242,79 @@ def measure(
     print(f"{teams} teams, {users} users x {days}+{days} days x 20 slots", flush=True)
     players, organiser = prepare(users, days, teams)
     watch = stand.start()
-    watch.part = "data"
-    say(Line("data of all teams made", stand.wait(data_are_made, 1800), "s"))
-    data_cpu = watch.cpu_seconds()
-    say(Line("  processor time of it", data_cpu, "s"))
+    watch.part, meter = "data", Meter(watch)
+    stand.wait(data_are_made, 1800)
+    used = meter.used()
+    say(Line("data of all teams made", used.seconds, "s"), *used_lines(used))
     local = stand.home / "teams"
     local.mkdir(exist_ok=True)
     originals, files = releases(stand, players, local)
     alone = check_alone(originals, files, local)
-    say(Line("yardstick: all files checked in one process", alone, "s"))
-    say(Line("size of all releases", sum(f.stat().st_size for f in files) / GIB, "GiB"))
+    say(
+        Line("size of all releases", sum(f.stat().st_size for f in files) / GIB, "GiB"),
+        Line("yardstick: all files checked in one process", alone.seconds, "s"),
+        Line("  processor time", alone.cpu, "s"),
+    )
 
     prober = Prober(stand.port, pages_of(players, organiser))
     time.sleep(3)
     prober.answers()
+    meter = Meter(watch)
     time.sleep(5)
-    say(*page_lines("of an idle server", prober.answers()))
-    watch.part, before = "receipts", watch.cpu_seconds()
+    told, used = prober.answers(), meter.used()
+    page = used.cpu / len(told.all)
+    say(*page_lines("of an idle server", told), *used_lines(used))
+    say(Line("  processor time of one page", page, "s"))
+
+    watch.part, meter = "receipts", Meter(watch)
     receipts = post_all(stand, players, files)
-    cpu = watch.cpu_seconds() - before
-    checking = ("checking them in one process", alone)
+    told, used = prober.answers(), meter.used()
+    last = Line("last receipt", receipts[-1], "s", RECEIPT_TARGET)
     say(
         Line("first receipt", receipts[0], "s"),
-        Line("last receipt", receipts[-1], "s", RECEIPT_TARGET, checking[0], receipts[-1] / alone),
-        Line("  processor time, pages included", cpu, "s", None, checking[0], cpu / alone),
-        *page_lines("while files come in", prober.answers()),
+        last.beside("checking them in one process", alone.seconds),
+        *used_lines(used),
+        work_line(used, page * len(told.all)).beside("checking them in one process", alone.cpu),
+        *page_lines("while files come in", told),
     )
-    watch.part, before = "judging", watch.cpu_seconds()
+
+    watch.part, meter = "judging", Meter(watch)
     stand.move_clock(8.1)
-    scored = stand.wait(lambda: all_scored(teams), 1800)
-    cpu = watch.cpu_seconds() - before
-    told = prober.answers()
+    stand.wait(lambda: all_scored(teams), 3600)
+    told, used = prober.answers(), meter.used()
     prober.stop()
     watch.stop()
-    peak = {key: max(one[key] for one in watch.peaks.values()) / GIB for key in ("rss", "pss")}
     stand.stop()
-    single = judge_alone()
-    judging = "the same in one process"
+    alone = judge_alone()
+    scored = Line("judged, published, sample attacks scored", used.seconds, "s", SCORED_TARGET)
     say(
-        Line("yardstick: shuffles and sample attacks in one process", single, "s"),
-        Line("judged, published, all sample attacks scored", scored, "s", SCORED_TARGET, judging,
-             scored / single),
-        Line("  processor time, pages included", cpu, "s", None, judging, cpu / single),
+        Line("yardstick: shuffles and sample attacks in one process", alone.seconds, "s"),
+        Line("  processor time", alone.cpu, "s"),
+        scored.beside("the same in one process", alone.seconds),
+        *used_lines(used),
+        work_line(used, page * len(told.all)).beside("the same in one process", alone.cpu),
         *page_lines("while the judge works", told),
-    )  # fmt: skip
+    )
     for part, one in watch.peaks.items():
         say(Line(f"  memory: {part}, shared pages once", one["pss"] / GIB, "GiB"))
+    peak = {key: max(one[key] for one in watch.peaks.values()) / GIB for key in ("rss", "pss")}
     say(
         Line("memory of all processes, shared pages counted once", peak["pss"], "GiB"),
         Line("memory of all processes, resident sizes added", peak["rss"], "GiB", MEMORY_TARGET),
         Line("disk", disk_gib(stand.folder), "GiB"),
     )
-    return lines, load
+    return lines
+
+
+def used_lines(used: Used) -> list[Line]:
+    return [
+        Line("  processor time of the server", used.cpu, "s"),
+        Line("  cores kept busy by others meanwhile", used.others, ""),
+    ]
+
+
+def work_line(used: Used, pages: float) -> Line:
+    return Line("  processor time without the pages", max(0.0, used.cpu - pages), "s")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ class Watch:
 
     def cpu_seconds(self) -> float:
         """Processor time of all processes that are there, and of those that ended."""
-        return sum(_cpu(pid) for pid in processes(self.pid))
+        return _tree(self.pid)
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):
@@ -54,6 +54,28 @@ class Watch:
             peak = self.peaks.setdefault(self.part, {"rss": 0, "pss": 0, "processes": 0})
             peak["rss"], peak["pss"] = max(peak["rss"], rss), max(peak["pss"], pss)
             peak["processes"] = max(peak["processes"], len(found))
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a while took: seconds, processor time of the server, cores that others kept busy."""
+
+    seconds: float
+    cpu: float
+    others: float
+
+
+class Meter:
+    """Measures from its making to `used`."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch, self._begun = watch, time.perf_counter()
+        self._cpu, self._busy, self._ours = watch.cpu_seconds(), _busy(), _tree(os.getpid())
+
+    def used(self) -> Used:
+        seconds = time.perf_counter() - self._begun
+        others = (_busy() - self._busy) - (_tree(os.getpid()) - self._ours)
+        return Used(seconds, self._watch.cpu_seconds() - self._cpu, max(0.0, others / seconds))
 
 
 def processes(root: int) -> list[int]:
@@ -82,6 +104,16 @@ def _cpu(pid: int) -> float:
     told = _stat(pid)
     first = 14 - FIRST_AFTER_NAME - 1
     return sum(int(ticks) for ticks in told[first : first + 4]) / TICK
+
+
+def _tree(pid: int) -> float:
+    return sum(_cpu(one) for one in processes(pid))
+
+
+def _busy() -> float:
+    """Seconds that all cores together have worked, without waiting for disks."""
+    user, nice, system, _, _, *more = Path("/proc/stat").read_text().split("\n")[0].split()[1:]
+    return sum(int(ticks) for ticks in (user, nice, system, *more[:3])) / TICK
 
 
 def _memory(pid: int) -> tuple[int, int]:
@@ -163,7 +195,10 @@ def _probe(connection: Any, port: int, pages: list[Page]) -> None:
         for page in itertools.cycle(pages):
             due = max(due + PROBE_SECONDS, time.perf_counter() - PROBE_THREADS)
             if connection.poll(max(0.0, due - time.perf_counter())):
-                if connection.recv() == "stop":
+                try:
+                    if connection.recv() == "stop":
+                        return
+                except EOFError:
                     return
                 with lock:
                     connection.send(held)
