@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from datetime import UTC, datetime
 
 FIELDS = ("job", "kind", "contest", "round", "team", "submission", "state", "seconds", "status")
+
+# Django names the path of a failed request; some paths are as good as a password.
+_IN_PATHS = re.compile(r"(/(?:link|links|receipt|receipts|join)/)[^/\s?]+")
+_TOKENS = re.compile(r"\b(tc[a-z]_)[\w-]+")
 
 
 class JsonLines(logging.Formatter):
@@ -21,7 +26,7 @@ class JsonLines(logging.Formatter):
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": without_secrets(record.getMessage()),
         }
         said.update({name: getattr(record, name) for name in FIELDS if hasattr(record, name)})
         if record.exc_info and record.exc_info[0] is not None:
@@ -30,3 +35,12 @@ class JsonLines(logging.Formatter):
             # The last line may quote data; places in our code never do.
             said["where"] = [line.strip() for line in trace if line.lstrip().startswith("File ")]
         return json.dumps(said, ensure_ascii=False)
+
+
+def without_secrets(message: str) -> str:
+    """A message without the secret parts of addresses and without tokens.
+
+    >>> without_secrets("Internal Server Error: /receipt/s3cret/ (tct_abc)")
+    'Internal Server Error: /receipt/.../ (tct_...)'
+    """
+    return _TOKENS.sub(r"\1...", _IN_PATHS.sub(r"\1...", message))

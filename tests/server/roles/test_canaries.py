@@ -18,7 +18,7 @@ WHOLE_SERVER = ("/backups/",)
 """A backup holds everything; only `staff` gets one, and that is in the table of roles."""
 
 
-def unpacked(body: bytes, depth: int = 2) -> Iterator[bytes]:
+def unpacked(body: bytes, depth: int = 3) -> Iterator[bytes]:
     """A body, and what is packed in it."""
     yield body
     if depth and body.startswith(b"PK\x03\x04"):
