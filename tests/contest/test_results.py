@@ -3,10 +3,15 @@ import math
 
 import pytest
 
+from tracecup.contest.archive import Archive, write_json
+from tracecup.contest.attackphase import sample_players
 from tracecup.contest.entries import BENCHMARK, Entry
+from tracecup.contest.results import results_of
 from tracecup.contest.sheets import read_sheet, read_utilities
 from tracecup.contest.standings import standings
 from tracecup.contest.tables import read_table
+from tracecup.contest.targetscores import score_target
+from tracecup.errors import InvalidFile
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +89,29 @@ class TestResults:
         assert found.correlation.value == pytest.approx(summary["correlation"]["value"])
         for key, award in found.awards.items():
             assert list(award.winners) == summary["awards"][key]["winners"]
+
+
+class TestWithdrawn:
+    def test_a_team_taken_out_plays_hors_concours(self, own_copy):
+        targets = [score_target(own_copy, e, _attackers(own_copy, e)) for e in own_copy.published()]
+        before = results_of(own_copy, targets)
+        write_json(own_copy.root / "withdrawn.json", {"001": "disqualified", "004": "withdrawn"})
+        after = results_of(Archive(own_copy.root), targets)
+        rows = {row.team: row for row in after.board.releases}
+        assert rows["001"].hors_concours
+        assert not rows["004"].hors_concours  # its release was never published
+        for award in after.awards.values():
+            assert award.excluded["001"] == award.excluded["004"] == "hors concours"
+        kept = {place.team for place in before.awards["overall"].places} - {"001"}
+        assert {place.team for place in after.awards["overall"].places} == kept
+        assert after.board.trace.minimum() == before.board.trace.minimum()
+
+    def test_only_teams_of_the_contest(self, own_copy):
+        write_json(own_copy.root / "withdrawn.json", {"999": "who?"})
+        with pytest.raises(InvalidFile, match=r"withdrawn\.json"):
+            _ = Archive(own_copy.root).withdrawn
+
+
+def _attackers(archive, entry):
+    teams = [name for name in archive.attackers if int(name) != entry.team]
+    return [*teams, *sample_players(archive)]

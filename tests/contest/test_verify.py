@@ -67,6 +67,24 @@ class TestVerify:
         assert any("MANIFEST.json" in line for line in verify(own_copy.root, digest=published))
 
 
+class TestNothingHandedIn:
+    def test_a_removed_file_is_found_although_its_record_says_so(self, own_copy):
+        """Team 4 is invalid; its file is removed and its record says that there was none."""
+        own_copy.secret_file(Entry(4), "anotraces").unlink()
+        record = own_copy.submission_file(Entry(4))
+        said = json.loads(record.read_text())
+        said |= {"reason": "nothing was handed in"}
+        said |= dict.fromkeys(("utility", "utility_low", "utility_high"))
+        write_json(record, said)
+        found = forge(own_copy)
+        assert not any(line.startswith("secret/team004/submission") for line in found)
+        assert any("does not fix anotraces_team004" in line for line in found)
+
+    def test_a_missing_file_is_no_verdict_of_a_valid_release(self, own_copy):
+        own_copy.secret_file(Entry(1), "anotraces").unlink()
+        assert any("nothing was handed in" in line for line in forge(own_copy))
+
+
 class TestForgeries:
     """Every file fits a new manifest; what was changed is still found."""
 

@@ -202,7 +202,7 @@ class Stage:
                     StoredFile.objects.exclude(kind="report").values_list("name", "sha256")
                 ),
                 # Doomed workers compute in their own process, where nobody asks for a report.
-                "jobs": sorted(Job.objects.exclude(kind="report").values_list("key", "state")),
+                "jobs": sorted(Job.objects.exclude(kind="report").values_list("kind", "state")),
                 "acts": sorted(act for act in acts if act.startswith(("round.", "results."))),
             },
             "differences": differences,

@@ -132,7 +132,7 @@ def close_round(round: Round, actor: Actor = SYSTEM) -> None:
         if round.closed_at is not None:
             return
         if round.published_at is None:
-            raise NotNow("the releases are not published", 10)
+            raise Refused("conflict", _("The releases of this round are not published."))
         _require_over(round, "attack", actor)
         round.closed_at = clock.contest_now(round.contest)
         round.save(update_fields=["closed_at"])
@@ -228,6 +228,8 @@ def _require_over(round: Round, action: Action, actor: Actor) -> None:
     _require_running(round)
     at, now = due_at(round, action), clock.contest_now(round.contest)
     if at is None or now < at:
+        if actor is not SYSTEM:
+            raise Refused("conflict", _("This phase is not over for all teams."))
         left = 10.0 if at is None else min((at - now).total_seconds(), 60.0)
         raise NotNow("the phase is not over", max(left, 0.5))
 
