@@ -51,8 +51,11 @@ def receipt(request: HttpRequest, secret: str) -> HttpResponse:
         "contest": submission.contest,
         "now": clock.contest_now(submission.contest),
     }
-    parts = "server/public/parts/receipt_state.html"
-    template = parts if getattr(request, "htmx", False) else "server/public/receipt.html"
+    template = "server/public/receipt.html"
+    if getattr(request, "htmx", False):
+        template = "server/public/parts/receipt_state.html"
+        if request.GET.get("state") == page.state:
+            return HttpResponse(status=204)  # nothing to say again to those who listen
     answer = render(request, template, context)
     answer["Referrer-Policy"] = "no-referrer"
     answer["Cache-Control"] = "private, no-store"
