@@ -130,12 +130,6 @@ class TestCreate:
         assert [problem["line"] for problem in error.value.problems] == [1, 2]
         assert not Contest.objects.filter(slug="a").exists()
 
-    def test_the_server_reads_no_file_of_the_rules(self, actor):
-        with refused("invalid") as error:
-            text = '[city]\nfile = "/etc/passwd"\n'
-            contests.create_contest(actor, name="A", slug="a", rules_text=text)
-        assert error.value.problems[0]["line"] == 2
-
 
 class TestClone:
     def test_phases_keep_their_distances(self, contest, actor):

@@ -12,6 +12,7 @@ from ninja import Query, Router, Schema, Status
 
 from tracecup.contest.rules import PHASES
 from tracecup.server.access import Role, role_in
+from tracecup.server.api import uploads
 from tracecup.server.api.auth import actor_of, anyone, person_of
 from tracecup.server.api.contests import RoundName, round_in
 from tracecup.server.api.organiser import CONTEST, aware, organiser_of
@@ -19,12 +20,14 @@ from tracecup.server.api.organiser_bodies import PhaseTimes, Why
 from tracecup.server.errors import not_found
 from tracecup.server.models import Round
 from tracecup.server.services import certificates, contests, repairs
+from tracecup.server.services.owncity import set_city_file
 from tracecup.server.services.pagedata import run_scores, run_site, run_teams
 from tracecup.server.services.pagedata.run_scores import result_set_of
 from tracecup.server.services.pagedata.run_teams import submission_of
 
 router = Router()
 ROUND = CONTEST + "/rounds/{name}"
+CITY_FIELDS = {"kind": "city (table of regions) or model", "why": "the reason, for the log"}
 
 
 class Switch(Why):
@@ -120,6 +123,21 @@ def scores(
     """Result sets, one of them with its matrices and what it changes."""
     role = organiser_of(request, slug)
     return run_scores.scores_page(role, round_in(role, round), number)
+
+
+@router.post(
+    CONTEST + "/run/city",
+    response={201: run_site.CityFileRow},
+    openapi_extra=uploads.form(CITY_FIELDS, key=False),
+)
+def city(request: HttpRequest, slug: str) -> Status[run_site.CityFileRow]:
+    """Give the table of regions or the model of the contest's own city; data are made anew."""
+    role = organiser_of(request, slug)
+    fields, file = uploads.fields_and_file(request)
+    made = set_city_file(
+        role.contest, fields.get("kind", ""), file, actor_of(request), fields.get("why", "")
+    )
+    return Status(201, run_site.city_file_row(made))
 
 
 @router.put(ROUND + "/phases", response=run_site.PlanRow)

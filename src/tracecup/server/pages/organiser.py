@@ -78,7 +78,7 @@ class Page:
         act = self.acts.get(name)
         if act is None:
             raise not_found("act")
-        form = act.form(request.POST, place=here, auto_id=f"{name}_%s")
+        form = act.form(request.POST, request.FILES, place=here, auto_id=f"{name}_%s")
         with timezone.override(here.contest.rules.tzinfo):
             valid = form.is_valid()
         if not valid:

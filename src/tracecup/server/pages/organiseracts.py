@@ -212,6 +212,13 @@ def _details(place: Place, v: Values, site: str) -> Done:
     return Done(_("Saved."))
 
 
+def _city(place: Place, v: Values, site: str) -> Done:
+    from tracecup.server.services.owncity import set_city_file
+
+    set_city_file(place.contest, v["kind"], v["file"], place.actor, v["why"])
+    return Done(_("The file is kept; all data are made anew."))
+
+
 def _clone(place: Place, v: Values, site: str) -> Done:
     from tracecup.server.services.pagedata.run_site import require_staff
 
@@ -292,6 +299,7 @@ SETTINGS = {
     "rules_save": Act(forms.RulesForm, _rules_save),
     "phases": Act(forms.PhasesForm, _phases),
     "details": Act(forms.DetailsForm, _details),
+    "city": Act(forms.CityForm, _city),
     "clone": Act(forms.CloneForm, _clone),
     "delete": Act(forms.WhyForm, _delete),
     "forget": Act(forms.WhyForm, _forget),

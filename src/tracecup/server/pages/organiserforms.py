@@ -335,6 +335,20 @@ class DetailsForm(ActForm):
         self.fields["divisions"].initial = "\n".join(contest.divisions)
 
 
+class CityForm(ActForm):
+    """A file of the contest's own city."""
+
+    kind = forms.ChoiceField(
+        label=_("What it is"),
+        choices=[
+            ("city", _("the table of regions (info_region.csv)")),
+            ("model", _("the model of its people (tracecup train)")),
+        ],
+    )
+    file = forms.FileField(label=_("File"))
+    why = why()
+
+
 class CloneForm(ActForm):
     """A new contest with the same rules."""
 

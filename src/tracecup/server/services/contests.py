@@ -158,6 +158,8 @@ def clone_contest(
     `starts` is the first instant of the new one, all others follow at the same distances; without
     it the phases have no instants. Teams come along by name only, with new codes and no members.
     """
+    from tracecup.server.services.owncity import copy_city
+
     instants = instants_of(contest.rules)
     if starts is None or not instants:
         text = without_instants(contest.rules_text)
@@ -168,6 +170,7 @@ def clone_contest(
         made = create_contest(
             actor, name=name, slug=slug, rules_text=text, divisions=contest.divisions
         )
+        copy_city(contest, made)
         log.record(actor, "contest.clone", contest=made, subject=f"contest:{contest.slug}")
         if with_teams:
             from tracecup.server.services.teams import create_team

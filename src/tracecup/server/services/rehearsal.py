@@ -41,6 +41,7 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
     from tracecup.server.jobs.queue import enqueue
     from tracecup.server.services.bots import bot_label
     from tracecup.server.services.contests import create_contest
+    from tracecup.server.services.owncity import copy_city
     from tracecup.server.services.teams import create_team
 
     number = Contest.objects.filter(slug__startswith=_stem(contest)).count() + 1
@@ -52,6 +53,7 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
             rules_text=rules_text(small_rules(contest.rules, users)),
             is_rehearsal=True,
         )
+        copy_city(contest, made)
         for k, bot in enumerate(bots_for(teams), start=1):
             create_team(made, f"bot {k}", actor, bot=bot_label(k), hors_concours=bot.hors_concours)
         enqueue(KIND, f"{KIND}:{made.pk}", {"contest": made.pk, "of": contest.pk}, contest=made)

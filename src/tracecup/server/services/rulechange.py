@@ -68,7 +68,7 @@ def plan_rules(contest: Contest, text: str) -> RulesPlan:
     """
     text = tidy(text)
     try:
-        rules = read_text(text, contest.rules)
+        rules = read_text(text)
     except Refused as error:
         return RulesPlan([dict(problem) for problem in error.problems])
     effects = list(_Changes(contest, rules).effects())
@@ -130,7 +130,7 @@ def apply_rules(
         why=why,
     )
     if plan.makes_data:
-        _make_data_anew(contest)
+        make_data_anew(contest)
 
 
 def tidy(text: str) -> str:
@@ -138,8 +138,8 @@ def tidy(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def read_text(text: str, old: Rules | None = None) -> Rules:
-    """The rules of a text, or `Refused` with its problems; a city must be known to the server."""
+def read_text(text: str) -> Rules:
+    """The rules of a text, or `Refused` with its problems."""
     if len(text.encode()) > RULES_LIMITS.max_bytes:
         raise Refused("too-large", _("The rules are longer than a rules file may be."))
     try:
@@ -147,11 +147,6 @@ def read_text(text: str, old: Rules | None = None) -> Rules:
     except InvalidFile as error:
         problems = [_problem(p.line, p.column, p.found, p.expected) for p in error.problems]
         raise Refused("invalid", _("The rules have mistakes."), problems) from None
-    if rules.city.file is not None and (old is None or rules.city != old.city):
-        line = line_of(key_lines(text), ("city", "file"))
-        said = _("a built-in city: the server reads no files named in the rules")
-        problem = _problem(line, "city.file", rules.city.file, said)
-        raise Refused("invalid", _("The rules have mistakes."), [problem])
     return rules
 
 
@@ -387,10 +382,14 @@ def _move_visibility(contest: Contest, old: Rules, new: Rules) -> None:
                 StoredFile.objects.filter(round=row, visible_from=was).update(visible_from=now)
 
 
-def _make_data_anew(contest: Contest) -> None:
-    """Data that nobody has seen are thrown away and made by the new rules."""
+def make_data_anew(contest: Contest) -> None:
+    """Data that nobody has seen are thrown away and made by the rules as they are."""
     from tracecup.server.services.judging import ensure_data
 
+    own = contest.files.filter(kind="city", round=None).first()
+    uses_own = own is not None and contest.rules.city.file is not None
+    contest.city_sha256 = own.sha256 if uses_own else ""
+    contest.save(update_fields=["city_sha256"])
     StoredFile.objects.filter(contest=contest, kind__in=DATA_FILES).delete()
     contest.jobs.filter(kind="data").delete()
     ensure_data(contest)

@@ -21,6 +21,7 @@ from tracecup.server.models import (
     Round,
     Submission,
 )
+from tracecup.server.services.owncity import missing_files
 from tracecup.server.services.pagedata.queue import (
     Hour,
     JobRow,
@@ -343,6 +344,13 @@ def _checks(contest: Contest, act: NextAct | None, queue: QueueCounts, free: int
             _("There is room."),
             _("Less than 1 GiB is left."),
             _("Make room: files are refused when it is full, and cost no try."),
+        ),
+        _check(
+            _("City"),
+            not missing_files(contest),
+            _("It is there."),
+            _("The rules name a city of your own; its files are not there."),
+            _("Upload table and model under Settings; the data wait for them."),
         ),
         _check(
             _("Appeals"),

@@ -19,9 +19,10 @@ from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.backup import ENDING
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, Job, LogEntry, Person, WorkerToken
+from tracecup.server.models import Contest, Job, LogEntry, Person, StoredFile, WorkerToken
 from tracecup.server.services.backups import BACKUP_FOLDER
 from tracecup.server.services.log import check_chain
+from tracecup.server.services.owncity import own_files
 from tracecup.server.services.pagedata.queue import QueueCounts, queue_counts
 from tracecup.server.services.pagedata.run import LOW_DISK_BYTES, SLOW_SECONDS
 from tracecup.server.services.rulechange import RulesPlan, history
@@ -70,6 +71,15 @@ class VersionRow(Schema):
     why: str
 
 
+class CityFileRow(Schema):
+    """A file of the contest's own city."""
+
+    kind: str
+    sha256: str
+    size: int
+    at: datetime
+
+
 class SettingsPage(Schema):
     """The rules as text and what else can be set."""
 
@@ -80,6 +90,8 @@ class SettingsPage(Schema):
     is_public: bool
     join_open: bool
     divisions: list[str]
+    own_city: bool
+    city_files: list[CityFileRow]
     history: list[VersionRow]
 
 
@@ -203,6 +215,8 @@ def settings_page(role: Role) -> SettingsPage:
         is_public=contest.is_public,
         join_open=contest.join_open,
         divisions=contest.divisions,
+        own_city=contest.rules.city.file is not None,
+        city_files=[city_file_row(one) for one in own_files(contest)],
         history=[
             VersionRow(
                 entry=one.number,
@@ -214,6 +228,11 @@ def settings_page(role: Role) -> SettingsPage:
             for one in history(contest)
         ],
     )
+
+
+def city_file_row(one: StoredFile) -> CityFileRow:
+    """A file of the contest's own city."""
+    return CityFileRow(kind=one.kind, sha256=one.sha256, size=one.size, at=one.created_at)
 
 
 def audit_page(
