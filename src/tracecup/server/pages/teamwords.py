@@ -111,9 +111,9 @@ _AWARDS = {
         gettext_noop("Best anonymization (re-identification)"),
         "s_R,min",
     ),
-    "best_reidentification": (gettext_noop("Best re-identification"), gettext_noop("sum of s_R")),
-    "best_trace_inference": (gettext_noop("Best trace inference"), gettext_noop("sum of s_T")),
-    "overall": (gettext_noop("Overall"), gettext_noop("sum of both minima")),
+    "best_reidentification": (gettext_noop("Best re-identification"), gettext_noop("Sum of s_R")),
+    "best_trace_inference": (gettext_noop("Best trace inference"), gettext_noop("Sum of s_T")),
+    "overall": (gettext_noop("Overall"), gettext_noop("Sum of both minima")),
 }
 _REASONS = {
     "no valid release": gettext_noop("no valid release"),
