@@ -21,6 +21,7 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission
 from tracecup.server.receiving import arrived
 from tracecup.server.services import submissions
+from tracecup.server.services.pagedata import public
 from tracecup.server.services.pagedata.handed import (
     SubmissionInfo,
     submission_info,
@@ -254,10 +255,10 @@ def describe(
     return submission_info(told)
 
 
-@router.get("/receipts/{secret}", auth=anyone, response=SubmissionInfo)
-def receipt(request: HttpRequest, secret: str) -> SubmissionInfo:
-    """The submission of a receipt; whoever has the secret may see it."""
-    return submission_info(submissions.receipt_of(secret))
+@router.get("/receipts/{secret}", auth=anyone, response=public.Receipt)
+def receipt(request: HttpRequest, secret: str) -> public.Receipt:
+    """That a file arrived, for whoever has the secret; what it scored is the team's business."""
+    return public.receipt(submissions.receipt_of(secret))
 
 
 def _form(request: HttpRequest, slug: str) -> tuple[Role, dict[str, str], Any]:
