@@ -14,7 +14,8 @@ import pytest
 from roles_asking import ROLES
 from roles_world import PHASES
 
-pytestmark = pytest.mark.django_db
+# One worker plays the contest for all tests of this folder.
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("roles")]
 TABLE = Path(__file__).with_name("roles.csv")
 HEADER = ("method", "address", "role", *PHASES)
 Row = tuple[str, ...]
