@@ -172,6 +172,31 @@ class TestMissingTruth:
         assert made.state == "published"
 
 
+class TestRealFiles:
+    def test_the_preliminary_round_of_2019_without_its_truth(self, data_dir, client):
+        done = import_folder(
+            data_dir / "tokyo_preliminary", SYSTEM, slug="tokyo", name="Tokyo", is_public=True
+        )
+        finish(done)
+        assert (done.teams, done.releases, done.valid) == (17, 4, 0)
+        # Five releases were published; for none of them is the truth in the folder.
+        assert len([one for one in done.said if "cannot be scored" in one]) == 5
+        assert done.contest.rules.challenges_played == ("reid", "trace")
+        for page in ("", "results/"):
+            assert client.get(f"/c/tokyo/{page}").status_code == 200
+
+
+class TestBothChallenges:
+    def test_the_results_are_the_simulation_s(self, tmp_path):
+        rules = season_rules(users=12, days=1, reid=True)
+        season = play(tmp_path / "archive", Season(rules, 2, 3), BuiltinWorld())
+        # Folders below are looked into as well, so an archive is a folder of 2019, too.
+        made = finish(brought_in(season.root, hors_concours=()))
+        for table in TABLES:
+            wanted = rows_of(season.results / f"{table}.csv")
+            assert rows_of(store().path(made.files[f"{table}.csv"][0])) == wanted, table
+
+
 class TestRules:
     def test_without_a_rules_file_they_are_those_of_2019(self, folder):
         (folder / "contest.toml").unlink()

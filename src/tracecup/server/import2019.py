@@ -117,7 +117,7 @@ def import_folder(
     said += [f"{one.entry.label}: {one.given.reason}" for one in sets if one.missing]
     scored = [answer for one in sets for answer in one.answers]
     said += [f"{one.file.path}: cannot be scored: {one.why}" for one in scored if not one.scores]
-    handed = [one for one in sets if one.handed_in is not None and one.entry.team]
+    handed = [one for one in sets if (one.handed_in or one.missing) and one.entry.team]
     valid = sum(one.given.valid for one in handed)
     answers = sum(one.file.by_team and one.scores is not None for one in scored)
     return Imported(contest, round, teams, len(handed), valid, answers, tuple(said))
