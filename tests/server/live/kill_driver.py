@@ -19,6 +19,8 @@ from pathlib import Path
 POINTS = ("leased", "prepared", "computing", "computed", "applying", "done")
 ACT_POINTS = ("leased", "applying", "done")
 TEAMS, USERS = 4, 24
+START = datetime(2030, 4, 1, tzinfo=UTC)
+"""The same in every run: the rules, with the instants in them, are part of what is hashed."""
 
 
 def main(folder: Path, clock_file: Path, disturbed: bool) -> None:
@@ -41,13 +43,15 @@ class Stage:
     def __init__(self, clock_file: Path, disturbed: bool) -> None:
         self.clock_file, self.disturbed = clock_file, disturbed
         self.moved, self.kills = 0.0, {}
+        self.base = (START - datetime.now(UTC)).total_seconds()
 
     def begin(self) -> None:
-        """Hours from now: announcement at 0, releases until 1.5, attacks from 2.5 until 3.5."""
+        """In hours: announcement at 0, releases until 1.5, attacks 2.5 to 3.5."""
         from tracecup.server.models import Contest, Round, Team
         from tracecup.server.services.judging import ensure_data
 
-        now = self.start = datetime.now(UTC).replace(microsecond=0)
+        now = START
+        self.clock(0)
         hours = {"announce": 0, "anonymize": 0.25, "judge": 1.5, "attack": 2.5, "results": 3.5}
         rules = f"users = {USERS}\n[clock]\ndays = 2\nslots = 4\n[[rounds]]\nname = 'final'\n"
         rules += "[rounds.phases]\n" + "".join(
@@ -80,9 +84,9 @@ class Stage:
 
         self.moved = max(seconds, self.moved)
         part = self.clock_file.with_suffix(".new")
-        part.write_text(str(self.moved))
+        part.write_text(str(self.base + self.moved))
         part.replace(self.clock_file)
-        assert clock.now() > self.start + timedelta(seconds=self.moved - 5)
+        assert clock.now() > START + timedelta(seconds=self.moved - 5)
 
     def kill(self, kind: str, point: str) -> None:
         """Fork a worker that dies at a point of the next job of a kind; then let leases run out."""
