@@ -55,6 +55,7 @@ REASON = "imported from a folder of files"
 KINDS = ("sample", "results", "archive")
 SEALED = ("orgtraces", "anotraces", "ptable")
 WAIT_SECONDS = 0.5
+NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def import_folder(
             contest, round = into.contest(slug, name, is_public, organisers, teams)
             into.rows(sets, public)
             into.ask_results()
-    said = [f"{path}: not a file of the contest" for path in folder.ignored]
+    said = _not_looked_at(folder)
     said += [f"{one.entry.label}: {one.given.reason}" for one in sets if one.missing]
     scored = [answer for one in sets for answer in one.answers]
     said += [f"{one.file.path}: cannot be scored: {one.why}" for one in scored if not one.scores]
@@ -386,6 +387,14 @@ class _Import:
                     state="done", finished_at=self.at
                 )
         compute_result_set(self.round, REASON, self.actor, automatic=True)
+
+
+def _not_looked_at(folder: Folder) -> list[str]:
+    names = [str(path.relative_to(folder.root)) for path in folder.ignored]
+    if not names:
+        return []
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return [f"not looked at, since their names are none of 2019: {', '.join(names[:NAMED])}{more}"]
 
 
 def _require_free(slug: str) -> None:
