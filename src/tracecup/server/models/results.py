@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.db import models
 
 from tracecup.server.models.contests import Round, Team
+from tracecup.server.models.jsontext import JsonText
 from tracecup.server.models.submissions import Submission
 
 
@@ -53,8 +54,8 @@ class ResultSet(models.Model):
     scorer = models.CharField(max_length=40)
     inputs_sha256 = models.CharField(max_length=64)
     seconds = models.FloatField()
-    tables = models.JSONField(default=dict)
-    summary = models.JSONField(default=dict)
+    tables = JsonText(default=dict)
+    summary = JsonText(default=dict)
     files = models.JSONField(default=dict)
     created_at = models.DateTimeField()
     published_at = models.DateTimeField(null=True)
