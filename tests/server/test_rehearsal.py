@@ -48,3 +48,10 @@ class TestRehearse:
         assert not Submission.objects.exclude(contest=made).exists()
         kinds = Submission.objects.filter(state="scored").values_list("kind", flat=True)
         assert set(kinds) == {"release", "reid", "trace"}
+
+    def test_a_job_that_died_is_told(self, contest, organiser, fixed_clock):
+        made = rehearse(contest, Actor(organiser), teams=2, users=20)
+        made.jobs.filter(kind="data").update(state="dead")
+        drain()
+        played = rehearsals_of(contest)[0]
+        assert (played.state, played.step) == ("dead", "a job of the rehearsal died")

@@ -73,11 +73,11 @@ def play(payload: dict[str, Any]) -> dict[str, Any]:
 def play_on(payload: dict[str, Any]) -> dict[str, Any]:
     """Let a rehearsal run ahead: whenever nothing is left to do, its clock goes to the next act."""
     contest = Contest.objects.get(pk=payload["contest"])
+    if Job.objects.filter(contest=contest, state="dead").exists():
+        return {"step": "a job of the rehearsal died"}
     left = Job.objects.filter(contest=contest, state__in=("waiting", "running"))
     if left.exclude(kind="rehearse").exists():
         raise NotNow("the bots play", 1)
-    if Job.objects.filter(contest=contest, state="dead").exists():
-        return {"step": "a job of the rehearsal died"}
     if due(clock.now()):
         raise NotNow("the bots play", 1)
     at = clock.contest_now(contest)

@@ -86,10 +86,11 @@ def rehearsals_of(contest: Contest) -> list[Rehearsal]:
     """The rehearsals of a contest, newest first."""
     jobs = Job.objects.filter(kind=KIND, payload__of=contest.pk).order_by("-pk")[:10]
     made = Contest.objects.in_bulk([job.payload["contest"] for job in jobs])
+    lost = set(Job.objects.filter(contest__in=made, state="dead").values_list("contest", flat=True))
     return [
         Rehearsal(
             made[job.payload["contest"]],
-            job.state,
+            "dead" if job.payload["contest"] in lost else job.state,
             job.result.get("step", "") if job.state == "done" else job.error,
         )
         for job in jobs
