@@ -271,7 +271,7 @@ class TestRefusals:
         def fail(*_, **__):
             raise RuntimeError
 
-        monkeypatch.setattr("tracecup.server.import2019.compute_result_set", fail)
+        monkeypatch.setattr("tracecup.server.rows2019.compute_result_set", fail)
         with pytest.raises(RuntimeError):
             brought_in(folder)
         assert not Contest.objects.exists()
