@@ -48,6 +48,9 @@ def answering(verb: Verb) -> Verb:
         except Refusal as refused:
             for line in str(refused).splitlines():
                 people().print(f"[bold red]refused:[/bold red] {escape(line)}", soft_wrap=True)
+            if "confirm" in refused.details:
+                option = "--" + str(refused.details["confirm"]).replace("_", "-")
+                people().print(f"To confirm, say {escape(option)}.")
             if options.get("as_json"):
                 payload = {
                     "error": refused.message,

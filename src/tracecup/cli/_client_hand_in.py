@@ -121,12 +121,14 @@ def list_submissions(
         return 0
     found = client.submissions()
     table = Table(title="Submissions", title_justify="left", title_style="bold")
-    for name in ("ref", "received (UTC)", "what", "state", "counts", "said"):
-        table.add_column(name, overflow="fold")
+    for name in ("ref", "received (UTC)", "what", "state", "said"):
+        table.add_column(name, overflow="fold", no_wrap=name in ("ref", "received (UTC)"))
     for one in found:
-        counts = "yes" if one["counts"] else ""
-        when = one["received_at"][:19].replace("T", " ")
-        table.add_row(one["ref"], when, escape(_what(one)), _state(one), counts, _outcome(one))
+        counts = ", counts" if one["counts"] else ""
+        when = one["received_at"][5:16].replace("T", " ")
+        target = "" if one["target"] is None else f" → team {one['target']}"
+        what = f"{one['kind']}, {one['challenge']} set{target}"
+        table.add_row(one["ref"], when, escape(what), one["state"] + counts, _outcome(one))
     emit(as_json, {"submissions": found}, table)
     return 0
 
@@ -203,7 +205,8 @@ def _archive_table(answer: dict[str, Any]) -> Table:
 
 def _what(one: dict[str, Any]) -> str:
     target = "" if one["target"] is None else f" against team {one['target']}"
-    return f"{one['kind']} of data set {one['challenge']}{target}, try {one['attempt']}"
+    attempt = f", try {one['attempt']}" if one["attempt"] else ""
+    return f"{one['kind']} of data set {one['challenge']}{target}{attempt}"
 
 
 def _state(one: dict[str, Any]) -> str:

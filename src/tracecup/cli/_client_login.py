@@ -142,9 +142,12 @@ STEPS = {
 
 def _step(step: dict[str, Any], now: str) -> str:
     said = STEPS.get(step["code"], step["code"])
-    until = time_left(step.get("until"), now)
     missing = f" ({step['missing']} missing)" if step.get("missing") else ""
-    return escape(said + missing + (f", {until}" if until and until != "over" else ""))
+    until = time_left(step.get("until"), now)
+    if until.startswith("in "):
+        waits = step["code"].startswith(("wait", "prepare"))
+        said += f" {until}" if waits else f"; time left: {until.removeprefix('in ')}"
+    return escape(said + missing)
 
 
 def _phase_rows(held: dict[str, Any], name: str) -> list[tuple[str, str]]:
