@@ -133,6 +133,23 @@ class TestAWholeContest:
         assert all((tmp_path / DATA / one["name"]).is_file() for one in said["fetched"])
 
 
+class TestForPeople:
+    def test_tables_instead_of_json(self, client, capsys, at):
+        def shown(*words: str) -> str:
+            run(["client", *words])
+            return " ".join(capsys.readouterr().out.split())
+
+        assert "fetch your data: tracecup client download" in shown("status")
+        assert "orgtraces_team001_data02_TRP.csv.zst" in shown("download")
+        at("anonymize")
+        release(RELEASE)
+        assert "utility 1.000000 reaches the floor" in shown("check", RELEASE)
+        assert "cost a try" in shown("submit", RELEASE)
+        assert "Was here before" in shown("submit", RELEASE)
+        assert "counts" in shown("list")
+        assert "Logged out" in shown("logout")
+
+
 class TestRefusals:
     def test_a_token_that_was_revoked(self, client, team):
         team.members.get().person.tokens.all().delete()
