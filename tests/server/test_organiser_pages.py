@@ -262,6 +262,9 @@ class TestTeams:
         act(boss, "run-teams", "change", team="1", name="Foxes", division="pro")
         team.refresh_from_db()
         assert (team.name, team.division) == ("Foxes", "pro")
+        act(boss, "run-teams", "change", team="1", name="Wolves", division=" ")
+        team.refresh_from_db()
+        assert (team.name, team.division) == ("Wolves", "pro")
         act(boss, "run-teams", "remove_member", team="1", person=member.pk)
         assert team.members.count() == 0
         act(boss, "run-teams", "delete_team", team="1", why="a mistake")

@@ -65,8 +65,10 @@ class Page:
     ) -> HttpResponse:
         """The page; `more` is what an act wants to show."""
         given: dict[str, ActForm] = more.pop("forms", {})
+        chosen = {"team": request.GET["team"]} if "team" in request.GET else {}
         blank = {
-            name: act.form(place=here, auto_id=f"{name}_%s") for name, act in self.acts.items()
+            name: act.form(place=here, auto_id=f"{name}_%s", initial=chosen)
+            for name, act in self.acts.items()
         }
         data = self.data(request, here)
         context = here.context(forms={**blank, **given}, title=self.title, **data, **more)

@@ -15,6 +15,8 @@ from tracecup.server.models import Team
 from tracecup.server.pages.context import Place
 
 MAX_WHY = 2000
+# No division is called so: their names have no spaces around them.
+AS_IT_IS = " "
 
 
 class ActForm(forms.Form):
@@ -200,7 +202,8 @@ class ChangeTeamForm(OfTeamForm):
         """The teams and divisions of the contest."""
         super().prepare()
         names = [(name, name) for name in self.place.contest.divisions]
-        self.fields["division"].choices = [("", _("none")), *names]
+        self.fields["division"].choices = [(AS_IT_IS, _("as it is")), ("", _("none")), *names]
+        self.fields["division"].initial = AS_IT_IS
 
 
 class MemberForm(ActForm):

@@ -105,7 +105,8 @@ def _change(place: Place, v: Values, site: str) -> Done:
     from tracecup.server.services.teams import change_team
 
     team = forms.chosen_team(place, v["team"])
-    change_team(team, place.actor, name=v["name"] or None, division=v["division"])
+    division = None if v["division"] == forms.AS_IT_IS else v["division"]
+    change_team(team, place.actor, name=v["name"] or None, division=division)
     return Done(_("Saved."))
 
 
