@@ -370,6 +370,14 @@ class TestCheckOnly:
         assert found.utility == pytest.approx(0.5)
         assert not Submission.objects.exists()
 
+    def test_not_before_the_data_are_out(self, desk, team, at):
+        path = desk.release(team)
+        at("before")
+        refused(
+            lambda: submissions.check_only(desk.round, team, "release", "trace", None, path),
+            "closed",
+        )
+
     def test_tells_the_bad_lines(self, desk, team):
         path = desk.folder / "bad.csv"
         path.write_text(desk.release(team).read_text().replace("reg_id\n", "reg_id\n0", 1))

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from tracecup.contest.filenames import ContestFile, parse_file_name
 from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.safeio import MIB
+from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
@@ -38,6 +39,7 @@ from tracecup.server.services.quotas import (
     targets,
 )
 from tracecup.server.services.unpacking import Member, members
+from tracecup.server.windows import require_open
 
 __all__ = [
     "BatchItem",
@@ -93,8 +95,12 @@ def check_only(
     source: Source,
     file_name: str = "",
 ) -> Checked:
-    """Check a file as it would be checked when handed in; costs nothing, keeps nothing."""
+    """Check a file as it would be checked when handed in; costs nothing, keeps nothing.
+
+    Not before the data are out: the utility of a guess tells something of the original traces.
+    """
     _require_place(round, kind, challenge, target)
+    require_open(round, "data", clock.contest_now(round.contest), team)
     with spooled(source, file_bytes(round)) as file:
         return check(round, team, kind, challenge, file.path)
 
