@@ -44,6 +44,14 @@ class TestReproduce:
         assert (tmp_path / "out/fig6" / RESULT).stat().st_mtime_ns == before
         assert made(tmp_path, force=True).kept == ()
 
+    def test_the_page_keeps_what_earlier_runs_left(self, tmp_path):
+        made(tmp_path, "fig11")
+        made(tmp_path, "fig6")
+        made(tmp_path, "fig7")
+        shown = (tmp_path / "out" / PAGE).read_text()
+        places = [shown.index(f'id="{name}"') for name in ("fig6", "fig7", "fig11")]
+        assert places == sorted(places)
+
     def test_an_executor_gets_what_has_to_run(self, tmp_path):
         made(tmp_path, "fig6")
         with ThreadPoolExecutor(2) as pool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from tracecup.plot.page import Shown, page, summary
 from tracecup.plot.style import Picture, drawings, styled
 from tracecup.safeio import atomic_write
 from tracecup.study.context import Context
-from tracecup.study.reproduce import Record, Study, choose, run_study, versions
+from tracecup.study.reproduce import Record, Study, choose, run_study, studies, versions
 
 RESULT = "result.json"
 PAGE = "index.html"
@@ -52,7 +52,8 @@ def reproduce(
 
     Each study gets a folder of its own: `result.json` (written last, so it marks completeness),
     one CSV per table, every picture as PNG and SVG. A complete result with the same seed, size,
-    data and versions is kept unless `force`. `index.html` shows all studies in the folder.
+    data and versions is kept unless `force`. `index.html` shows these studies and all others
+    that are complete in the folder.
     With an `executor` the studies that have to run are handed to it all at once.
     """
     chosen, left_out = choose(ids, context)
@@ -62,7 +63,7 @@ def reproduce(
     if executor is not None:
         new = [one for one in chosen if held[one.id] is None]
         sent = {one.id: executor.submit(run_study, one, context) for one in new}
-    records, kept, shown = [], [], []
+    records, kept = [], []
     for k, one in enumerate(chosen):
         folder, record = out / one.id, held[one.id]
         if told:
@@ -73,7 +74,7 @@ def reproduce(
         else:
             kept.append(one.id)
         records.append(record)
-        shown.append(_shown(folder, one, record))
+    shown = list(_all_shown(out, records, context))
     _write(out / PAGE, page(shown, left_out).encode())
     _write(out / SUMMARY, summary(shown, left_out).encode())
     return Album(out, tuple(records), tuple(kept), tuple(left_out))
@@ -114,6 +115,15 @@ def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: bool
     names = {picture.name: picture.alt for picture in pictures}
     held = {**record.as_dict(), "data": data, "pictures": names}
     _write(folder / RESULT, json.dumps(held, indent=1, allow_nan=False).encode())
+
+
+def _all_shown(out: Path, records: Sequence[Record], context: Context) -> Iterator[Shown]:
+    """What this run has and what earlier ones left complete, in the order of the paper."""
+    made = {record.id: record for record in records}
+    for one in studies().values():
+        record = made.get(one.id) or _complete(out / one.id, one, context)
+        if record is not None:
+            yield _shown(out / one.id, one, record)
 
 
 def _shown(folder: Path, one: Study, record: Record) -> Shown:
