@@ -229,9 +229,13 @@ class TestPublishResultSet:
 
 class TestRankDiff:
     def test_names_every_place_that_moved(self, court):
-        court.to_results()
-        first = results.published(court.round)
-        withdrawn = court.round.submissions.filter(kind="trace", team__number=2).get()
+        court.to_attack()
+        found = court.original(1).regions.ravel() + 1
+        exact = ("reg_id\n" + "".join(f"{region}\n" for region in found)).encode()
+        withdrawn = court.hand_in(2, exact, kind="trace", target=1)
+        court.at("results")
+        drain()
+        first = results.published(court.fresh().round)
         withdrawn.state = "withdrawn"
         withdrawn.save()
         results.compute_result_set(court.round, "withdrawn", SYSTEM)
