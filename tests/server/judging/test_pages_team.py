@@ -177,6 +177,17 @@ class TestRelease:
         assert 'id="moved"' in html
         assert not Submission.objects.exists()
 
+    def test_before_the_phase_one_can_only_check(self, court, player, at):
+        court.begin()
+        content = court.release(1).read_bytes()
+        at("announce")
+        client = player(1)
+        html = page(client, "team/release/")
+        assert 'value="check"' in html
+        assert 'value="submit"' not in html
+        answer = upload(client, "release", content, "a.csv", action="check")
+        assert b"the format is right" in answer.content
+
     def test_only_the_part_for_htmx(self, court, player):
         court.begin()
         client = player(1)

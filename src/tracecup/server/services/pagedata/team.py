@@ -91,11 +91,12 @@ class ReleaseSet(ReleaseState):
 
 
 class ReleasePage(Schema):
-    """Is our anonymization good enough?"""
+    """Is our anonymization good enough? `may_check` holds as soon as the data are out."""
 
     contest: str
     round: str
     window: WindowInfo
+    may_check: bool
     floor: float
     file_mib: int
     hors_concours: bool
@@ -178,6 +179,7 @@ def release_page(role: Role, round: Round) -> ReleasePage:
         contest=role.contest.slug,
         round=round.name,
         window=window_info(round, "release", team),
+        may_check=window_info(round, "data", team).is_open,
         floor=rules.scores.utility_floor,
         file_mib=rules.limits.file_mib,
         hors_concours=team.hors_concours,
