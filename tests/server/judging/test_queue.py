@@ -40,6 +40,11 @@ class TestEnqueue:
         after(fixed_clock, 10)
         assert queue.lease("w") is not None
 
+    def test_clock_that_is_set_back_delays_nothing_new(self, fixed_clock):
+        add()
+        after(fixed_clock, -3600)
+        assert queue.lease("w") is not None
+
 
 class TestLease:
     def test_a_job_has_one_worker(self):

@@ -189,8 +189,11 @@ def _held(job: Job) -> QuerySet[Job]:
 
 def _ready(kinds: Iterable[str] | None) -> QuerySet[Job]:
     at = clock.now()
+    # A job that was never put off is ready whatever a clock that was set back says.
     ready = Job.objects.filter(
-        Q(state="waiting", run_after__lte=at) | Q(state="running", lease_until__lt=at)
+        Q(state="waiting", run_after__lte=at)
+        | Q(state="waiting", run_after__lte=F("created_at"))
+        | Q(state="running", lease_until__lt=at)
     ).filter(
         Q(contest=None)
         | Q(contest__deleted_at=None, contest__paused_at=None)
