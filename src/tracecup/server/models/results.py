@@ -44,7 +44,7 @@ class ResultSet(models.Model):
 
     `tables` holds the tables of `contest.results` as lists of columns, `summary` its summary,
     `files` the result files as {name: [SHA-256, size]} (`users.csv` is only there).
-    `state`: draft (only organisers), published, superseded.
+    `state`: computing, draft (only organisers), published, superseded, failed.
     """
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="result_sets")
