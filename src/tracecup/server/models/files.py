@@ -16,7 +16,8 @@ class StoredFile(models.Model):
 
     `kind`: reftraces, orgtraces, anotraces (the benchmark's), pubtraces, ptable, opening,
     commitments, etable and etraces (of sample attacks), info_region, info_time, model, archive,
-    report, scores (files of a result set), results (those of the published one). `audience`: `all` (from `visible_from` on), `team` (its own team), `judge`.
+    report, scores (files of a result set), results (those of the published one).
+    `audience`: `all` (from `visible_from` on), `team` (its own team), `judge`.
     `team` is None for the city, the clock and whole-contest files; sample teams and the
     benchmark are told by `entry_team` (0 benchmark, 901 and 902 samples).
     """
