@@ -20,6 +20,8 @@ from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Job, LogEntry, Release, ResultSet, Round, StoredFile
 from tracecup.server.services import results
+from tracecup.server.services.contests import freeze, open_archive
+from tracecup.server.services.downloads import files_for
 from tracecup.server.storage import store
 
 pytestmark = pytest.mark.django_db
@@ -330,7 +332,7 @@ def _cell(found, kind, target, attacker):
 
 class TestFrozen:
     def test_result_files_are_not_found_while_boards_are_frozen(self, court):
-        from tracecup.server.services.downloads import files_for, open_file
+        from tracecup.server.services.downloads import open_file
 
         court.to_results()
         role = Role(court.contest, None, team=court.teams[1])
@@ -342,3 +344,37 @@ class TestFrozen:
         assert not {"results", "scores", "archive"} & {f.kind for f in files_for(role, court.round)}
         organiser = Role(court.contest, None, organiser=True)
         assert open_file(organiser, court.round, "cells.csv")
+
+
+class TestOpenArchive:
+    def names(self, court, person=None) -> list[str]:
+        found = files_for(Role(court.contest, person), court.fresh().round)
+        return [one.name for one in found if one.kind == "archive"]
+
+    def test_not_before_results(self, court):
+        court.to_attack()
+        with pytest.raises(Refused, match="once results are public"):
+            open_archive(court.round, True, SYSTEM, "openness")
+
+    def test_everybody_may_fetch_it_and_then_no_more(self, court):
+        court.to_results()
+        assert self.names(court) == []
+        open_archive(court.round, True, SYSTEM, "openness")
+        assert self.names(court) == ["spring-final.zip"]
+        open_archive(court.round, False, SYSTEM, "a mistake")
+        assert self.names(court) == []
+
+    def test_a_new_archive_stays_open(self, court):
+        court.to_results()
+        open_archive(court.round, True, SYSTEM, "openness")
+        again = results.compute_result_set(court.round, "again", SYSTEM)
+        drain()
+        results.publish_result_set(again, SYSTEM)
+        drain()
+        assert self.names(court.fresh()) == ["spring-final.zip"]
+
+    def test_not_while_boards_are_frozen(self, court):
+        court.to_results()
+        open_archive(court.round, True, SYSTEM, "openness")
+        freeze(court.round, True, SYSTEM, "an appeal")
+        assert self.names(court.fresh()) == []

@@ -181,6 +181,14 @@ def freeze(request: HttpRequest, slug: str, name: str, body: Switch) -> Status[N
     return Status(204, None)
 
 
+@router.put(ROUND + "/archive-open", response={204: None})
+def open_archive(request: HttpRequest, slug: str, name: str, body: Switch) -> Status[None]:
+    """Give the archive to everybody who may see the results, or to organisers only."""
+    _role, round = _at(request, slug, name)
+    contests.open_archive(round, body.on, actor_of(request), body.why)
+    return Status(204, None)
+
+
 @router.post(ROUND + "/result-sets", response={201: run_scores.ResultSetRow})
 def rescore(
     request: HttpRequest, slug: str, name: str, body: Why

@@ -69,7 +69,8 @@ class Round(models.Model):
     committed, when anonymization is over for good; `published_at` when attackers got the
     releases; `closed_at` when attacks are over for good; `released_at` when results are public.
     `frozen` hides boards of the attack phase from everybody but organisers. `auto_publish` and
-    `auto_results` say whether releases and results go out by themselves.
+    `auto_results` say whether releases and results go out by themselves; `archive_open` whether
+    everybody who may see results may fetch the archive with all originals and ID tables.
     """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="rounds")
@@ -83,6 +84,7 @@ class Round(models.Model):
     released_at = models.DateTimeField(null=True, blank=True)
     frozen = models.BooleanField(default=False)
     auto_publish = models.BooleanField(default=True)
+    archive_open = models.BooleanField(default=False)
     auto_results = models.BooleanField(default=True)
 
     class Meta:

@@ -177,6 +177,13 @@ def _release(place: Place, v: Values, site: str) -> Done:
     return Done(_("Results are public."))
 
 
+def _archive(place: Place, v: Values, site: str) -> Done:
+    contests.open_archive(place.require_round(), v["on"], place.actor, v["why"])
+    return Done(
+        _("Everybody may fetch the archive.") if v["on"] else _("The archive is closed again.")
+    )
+
+
 def _freeze(place: Place, v: Values, site: str) -> Done:
     contests.freeze(place.require_round(), v["on"], place.actor, v["why"])
     return Done(
@@ -293,6 +300,7 @@ SCORES = {
     "auto_results": Act(forms.FlagForm, _auto_results),
     "release": Act(forms.NumberWhyForm, _release),
     "freeze": Act(forms.FlagForm, _freeze),
+    "archive": Act(forms.FlagForm, _archive),
 }
 SETTINGS = {
     "rules_check": Act(forms.RulesForm, _rules_check),

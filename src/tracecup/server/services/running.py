@@ -18,7 +18,7 @@ from tracecup.errors import InvalidFile
 from tracecup.server import clock, windows
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, Extension, Round, Team
+from tracecup.server.models import Contest, Extension, Round, StoredFile, Team
 from tracecup.server.services import log
 from tracecup.server.services.rulechange import (
     ACTS,
@@ -236,6 +236,32 @@ def freeze(round: Round, on: bool, actor: Actor, why: str) -> None:
             subject=f"round:{held.name}",
             before={"frozen": before},
             after={"frozen": on},
+            why=why,
+        )
+    round.refresh_from_db()
+
+
+def open_archive(round: Round, on: bool, actor: Actor, why: str) -> None:
+    """Give the archive of a round to everybody who may see its results, or to organisers only.
+
+    It holds every team's original traces and ID tables; what was fetched cannot be taken back.
+    """
+    why = require_reason(why)
+    with transaction.atomic():
+        held = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
+        if on and held.released_at is None:
+            raise Refused("closed", _("The archive can be opened once results are public."))
+        before, held.archive_open = held.archive_open, on
+        held.save(update_fields=["archive_open"])
+        files = StoredFile.objects.filter(round=held, kind="archive")
+        files.update(audience="all" if on else "judge")
+        log.record(
+            actor,
+            "round.open-archive" if on else "round.close-archive",
+            contest=held.contest,
+            subject=f"round:{held.name}",
+            before={"archive_open": before},
+            after={"archive_open": on},
             why=why,
         )
     round.refresh_from_db()

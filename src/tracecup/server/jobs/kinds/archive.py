@@ -1,4 +1,4 @@
-"""The job `archive`: the archive of a round as one file, for the organisers.
+"""The job `archive`: the archive of a round as one file, for those to whom it is open.
 
 Asked for when results are published.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tracecup.server import clock
 from tracecup.server.compute.results import ZIP_FILE
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, ResultSet
@@ -24,10 +25,12 @@ def prepare(job: Job) -> Task | None:
 
 
 def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
-    """Keep the file; originals and ID tables are in it, so it is the organisers'."""
+    """Keep the file; originals and ID tables are in it, so it is the organisers' to open."""
     round = _result_set(job).round
     name = f"{round.contest.slug}-{round.name}.zip"
-    keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience="judge")
+    audience = "all" if round.archive_open else "judge"
+    now = clock.contest_now(round.contest)
+    keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience=audience, visible_from=now)
 
 
 def _result_set(job: Job) -> ResultSet:

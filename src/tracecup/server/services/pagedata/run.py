@@ -49,6 +49,7 @@ class RoundHead(Schema):
     closed_at: datetime | None
     released_at: datetime | None
     frozen: bool
+    archive_open: bool
     auto_publish: bool
     auto_results: bool
 
