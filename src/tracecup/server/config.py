@@ -21,6 +21,7 @@ FOLDER_VARIABLE = "TRACECUP_SERVER_DIR"
 DATABASE_FILE = "tracecup.sqlite3"
 KEY_FILE = "secret_key"
 BUSY_SECONDS = 30
+MAIL_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class ServerConfig:
     job_memory_mib: int = 4096
     job_seconds: int = 900
     lease_seconds: int = 30
+    mail_url: str = ""
+    mail_from: str = "tracecup@localhost"
 
     @classmethod
     def of_environment(cls, env: Mapping[str, str] | None = None) -> ServerConfig:
@@ -59,6 +62,8 @@ class ServerConfig:
             _whole(env, "TRACECUP_JOB_MEMORY_MIB", cls.job_memory_mib),
             _whole(env, "TRACECUP_JOB_SECONDS", cls.job_seconds),
             _whole(env, "TRACECUP_LEASE_SECONDS", cls.lease_seconds),
+            env.get("TRACECUP_MAIL_URL", ""),
+            env.get("TRACECUP_MAIL_FROM", "") or cls.mail_from,
         )
 
     @property
@@ -91,6 +96,13 @@ class ServerConfig:
                 },
             }
         return postgres_settings(self.database_url)
+
+    @property
+    def mail(self) -> dict[str, Any]:
+        """Django's settings of e-mail: printed to standard error where no server is named."""
+        if not self.mail_url:
+            return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
+        return mail_settings(self.mail_url)
 
     def secret_key(self) -> str:
         """The key of this server's folder; a passing one where the folder has none yet."""
@@ -132,6 +144,45 @@ def postgres_settings(url: str) -> dict[str, Any]:
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": options,
+    }
+
+
+def mail_settings(url: str) -> dict[str, Any]:
+    """Django's settings from `smtp://USER:PASSWORD@HOST:PORT`; `smtps` is TLS from the start.
+
+    `smtp` switches to TLS before anything is said (STARTTLS); `smtp+plain` never does, for a mail
+    server on this machine. `file:FOLDER` writes letters into a folder. The password is never part
+    of an error.
+
+    >>> mail_settings("smtps://me:secret@mail.example.org")["EMAIL_PORT"]
+    465
+    """
+    if url.startswith("file:") and len(url) > len("file:"):
+        return {
+            "EMAIL_BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+            "EMAIL_FILE_PATH": url.removeprefix("file:"),
+        }
+    parts = urlsplit(url)
+    ports = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
+    try:
+        port = parts.port or ports[parts.scheme]
+        host = parts.hostname or ""
+    except (KeyError, ValueError):
+        host = ""
+    if not host:
+        raise InvalidParameter(
+            "TRACECUP_MAIL_URL must look like smtp://USER:PASSWORD@HOST:PORT, smtps://..., "
+            "smtp+plain://... or file:FOLDER; without it letters are printed"
+        )
+    return {
+        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_HOST": host,
+        "EMAIL_PORT": port,
+        "EMAIL_HOST_USER": unquote(parts.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
+        "EMAIL_USE_TLS": parts.scheme == "smtp",
+        "EMAIL_USE_SSL": parts.scheme == "smtps",
+        "EMAIL_TIMEOUT": MAIL_SECONDS,
     }
 
 

@@ -103,8 +103,8 @@ X_FRAME_OPTIONS = "DENY"
 if CONFIG.proxied:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
-DEFAULT_FROM_EMAIL = "tracecup@localhost"
+globals().update(CONFIG.mail)
+DEFAULT_FROM_EMAIL = CONFIG.mail_from
 
 LOGGING = {
     "version": 1,
