@@ -11,6 +11,7 @@ from tracecup.server import clock
 from tracecup.server.jobs import queue
 from tracecup.server.jobs.queue import LostLease
 from tracecup.server.models import Job
+from tracecup.server.services.messages import handle_mail
 
 pytestmark = pytest.mark.django_db
 
@@ -166,6 +167,19 @@ class TestFail:
         add()
         queue.fail(queue.lease("w"), "hopeless", final=True)
         assert queue.dead_jobs().count() == 1
+
+    def test_organisers_get_a_letter_about_a_dead_job(self, contest, organiser, mailoutbox):
+        job = queue.enqueue("results", "r", {"result_set": 0}, contest=contest)
+        queue.fail(queue.lease("w"), "hopeless", final=True)
+        letter = Job.objects.get(kind="mail")
+        handle_mail(letter.payload)
+        handle_mail({**letter.payload})
+        assert [one.to for one in mailoutbox] == [[organiser.email]] * 2
+        assert "results" in mailoutbox[0].body
+        assert "hopeless" not in mailoutbox[0].body
+        queue.fail(queue.lease("w"), "no mail server", final=True)
+        assert Job.objects.filter(kind="mail").count() == 1
+        assert Job.objects.get(pk=job.pk).state == "dead"
 
     def test_put_back_costs_no_attempt(self, fixed_clock):
         add()

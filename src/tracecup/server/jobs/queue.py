@@ -214,9 +214,11 @@ def _first(ready: QuerySet[Job]) -> Job | None:
 def _bury(job: Job, error: str) -> None:
     """The end of a job that never worked; what it was for is told in the same transaction."""
     from tracecup.server.jobs.handlers import died
+    from tracecup.server.services.messages import tell_of_dead
 
     job.state, job.error, job.lease_until = "dead", error[:LONGEST_ERROR], None
     job.finished_at = clock.now()
     job.save()
     log.error("a job died", extra={"job": job.pk, "kind": job.kind})
     died(job)
+    tell_of_dead(job)

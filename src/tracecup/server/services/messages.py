@@ -14,11 +14,21 @@ from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Announcement, Appeal, Contest, Member, Organiser, Team
+from tracecup.server.models import (
+    Announcement,
+    Appeal,
+    Contest,
+    Job,
+    Member,
+    Organiser,
+    Person,
+    Team,
+)
 from tracecup.server.services import log
 from tracecup.server.services.rulechange import check_instant, locked, require_reason
 
@@ -164,10 +174,40 @@ def answer_appeal(appeal: Appeal, answer: str, accepted: bool, actor: Actor) -> 
     appeal.refresh_from_db()
 
 
+def tell_of_dead(job: Job) -> None:
+    """Write to the organisers that a job was given up; inside the transaction that buries it."""
+    from tracecup.server.jobs.queue import enqueue
+
+    if job.contest is None or job.kind == MAIL_KIND:
+        return  # a letter about a letter that cannot be sent would not be sent either
+    enqueue(MAIL_KIND, f"mail:dead:{job.pk}:{job.fence}", {"dead": job.pk}, contest=job.contest)
+
+
 def handle_mail(payload: dict[str, Any]) -> dict[str, Any]:
-    """The job `mail`: send an announcement."""
+    """The job `mail`: send an announcement, or tell the organisers of a dead job."""
+    if "dead" in payload:
+        job = Job.objects.select_related("contest").get(pk=payload["dead"])
+        return {"sent": _send_of_dead(job)}
     found = Announcement.objects.filter(pk=payload["announcement"]).first()
     return {"sent": send(found) if found else 0}
+
+
+def _send_of_dead(job: Job) -> int:
+    contest = job.contest
+    assert contest is not None
+    site = settings.CONFIG.site_url.rstrip("/")
+    people = Person.objects.filter(organises__contest=contest, is_active=True).exclude(email="")
+    sent = 0
+    for person in people:
+        with override(person.language or settings.LANGUAGE_CODE):
+            title = _("The judge needs you")
+            body = _(
+                "A job (%(kind)s) was given up after %(attempts)s attempts. Nothing is lost and no "
+                "score was made up; the page of the contest says what to do."
+            ) % {"kind": job.kind, "attempts": job.attempts}
+        where = f"\n\n{site}/c/{contest.slug}/run/" if site else ""
+        sent += _send([person.email], f"[{contest.name}] {title}", f"{body}{where}\n")
+    return sent
 
 
 def _enqueue_mail(announcement: Announcement) -> None:
