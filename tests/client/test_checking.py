@@ -49,6 +49,12 @@ def write_release(path, original, moved: int = 0):
 
 
 class TestRelease:
+    def test_named_as_another_teams(self, local, tmp_path, original):
+        path = write_release(tmp_path / RELEASE.replace("001", "002"), original)
+        (found,) = local.check(path, meant_by(path.name))
+        assert not found.ok
+        assert "you are team 1" in found.reason
+
     def test_says_the_judges_number(self, local, folder, tmp_path, original):
         path = write_release(tmp_path / RELEASE, original, moved=1)
         (found,) = local.check(path, meant_by(RELEASE))

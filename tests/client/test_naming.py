@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracecup.client.naming import Meant, meant, meant_by
+from tracecup.client.naming import Meant, foreign, meant, meant_by
 from tracecup.errors import InvalidParameter
 
 
@@ -39,6 +39,13 @@ class TestMeant:
     def test_a_release_has_none(self):
         with pytest.raises(InvalidParameter, match="answers"):
             meant("my.csv", "release", None, 3)
+
+    def test_a_file_of_another_team(self):
+        name = "etable_team002-003_data02_TRP.csv"
+        assert "team 2, but you are team 1" in foreign(meant(name, None, None, None), 1)
+        assert foreign(meant(name, None, None, None), 2) == ""
+        assert foreign(meant(name, "reid", None, None), 1) == ""
+        assert foreign(meant_by("all.zip"), 1) == ""
 
     def test_a_zip_may_be_said_to_be_one_file(self):
         assert meant("x.zip", "reid", None, 2).kind == "reid"

@@ -134,8 +134,9 @@ class TestAWholeContest:
 
 
 class TestForPeople:
-    def test_tables_instead_of_json(self, client, capsys, at):
+    def test_tables_instead_of_json(self, client, capsys, at, tmp_path):
         def shown(*words: str) -> str:
+            capsys.readouterr()
             run(["client", *words])
             return " ".join(capsys.readouterr().out.split())
 
@@ -147,6 +148,10 @@ class TestForPeople:
         assert "cost a try" in shown("submit", RELEASE)
         assert "Was here before" in shown("submit", RELEASE)
         assert "counts" in shown("list")
+        (tmp_path / "bad.csv").write_text("reg_id\nnothing\n" + "1\n" * 191)
+        run(["client", "submit", "bad.csv", "--kind", "release", "--no-check"])
+        bad = Submission.objects.get(state="rejected")
+        assert "reg_id: found 'nothing'" in shown("list", bad.ref)
         assert "Logged out" in shown("logout")
 
 
@@ -168,6 +173,20 @@ class TestRefusals:
         (tmp_path / "password").write_text("wrong")
         words = ("login", live_server.url, "--user", name, "--token-file", "password")
         assert client(*words)[0] == 1
+
+    def test_a_file_named_as_another_teams(self, client, at):
+        at("anonymize")
+        client("download")
+        release("anotraces_team002_data02_TRP.csv")
+        code, _ = client("submit", "anotraces_team002_data02_TRP.csv", "--no-check")
+        assert (code, Submission.objects.count()) == (2, 0)
+        code, said = client("check", "missing.csv")
+        assert (code, "no such file" in said["error"]) == (3, True)
+
+    def test_log_in_with_the_address_of_a_page(self, client, live_server, contest):
+        address = f"{live_server.url}/c/{contest.slug}/team/?round=final"
+        assert client("login", address, "--token-file", "token")[0] == 0
+        assert client("status")[1]["contest"]["slug"] == contest.slug
 
     def test_plain_http_to_another_machine_is_refused(self, client):
         assert client("login", "http://contest.example", "--token-file", "token")[0] == 2

@@ -130,6 +130,7 @@ def check(
     from tracecup.client.checking import LocalJudge
     from tracecup.client.naming import meant
 
+    require_there(file)
     said = meant(file.name, kind, challenge, target)
     if folder is not None and round_name is not None and said.team is not None:
         local = LocalJudge(folder, round_name, said.team)
@@ -140,6 +141,14 @@ def check(
     fine = bool(found) and all(one.fine for one in found)
     emit(as_json, {"ok": fine, "files": [asdict(one) for one in found]}, *found_tables(found))
     return 0 if fine else 1
+
+
+def require_there(file: Path) -> None:
+    """Say that a file is missing before anything is said about its name."""
+    from tracecup.errors import UnreadableFile
+
+    if not file.is_file():
+        raise UnreadableFile(file, "no such file")
 
 
 def found_tables(found: list[Found]) -> list[Table]:

@@ -27,6 +27,7 @@ from tracecup.cli._client_data import (
     KindOption,
     TargetOption,
     found_tables,
+    require_there,
 )
 from tracecup.cli.common import Json, emit, people, table_of
 
@@ -74,10 +75,14 @@ def submit(
     Example: `tracecup client submit anotraces_team001_data02_TRP.csv --method "PL(4,1)"`
     """
     from tracecup.client.contest import new_key
-    from tracecup.client.naming import meant
+    from tracecup.client.naming import foreign, meant
+    from tracecup.errors import InvalidParameter
 
+    require_there(file)
     said = meant(file.name, kind, challenge, target)
     client = open_contest(contest, round_name)
+    if reason := foreign(said, client.team_number()):
+        raise InvalidParameter(f"{file.name}: {reason}")
     if not no_check:
         bad = _bad_here(client, folder, file, said, confirm_invalid)
         if bad:
@@ -85,6 +90,8 @@ def submit(
             payload = {"error": "not sent", "code": "checked-here", "files": listed}
             emit(as_json, payload, *found_tables(bad))
             people().print("Nothing was sent and no try was charged.")
+            if any(one.ok for one in bad):
+                people().print("To hand in a release below the floor, say --confirm-invalid.")
             return 1
     answer = client.submit(
         file,
@@ -117,7 +124,7 @@ def list_submissions(
     client = open_contest(contest, round_name)
     if ref is not None:
         one = client.receipt(ref)
-        emit(as_json, one, _receipt_table(one, client))
+        emit(as_json, one, _receipt_table(one, client), *_problem_tables(one))
         return 0
     found = client.submissions()
     table = Table(title="Submissions", title_justify="left", title_style="bold")
@@ -189,6 +196,18 @@ def _receipt_table(one: dict[str, Any], client: ContestClient) -> Table:
     rows += [("result", _outcome(one))] if _outcome(one) else []
     rows.append(("receipt", escape(client.connection.account.url + one["receipt"])))
     return table_of(title, rows)
+
+
+def _problem_tables(one: dict[str, Any]) -> list[Table]:
+    """Why a file was rejected: its first bad lines, as the server named them."""
+    rows = [
+        (
+            f"line {told['line']}" if told["line"] else "file",
+            escape(f"{told['field']}: found {told['found']}, expected {told['expected']}"),
+        )
+        for told in one["problems"]
+    ]
+    return [table_of("The first bad lines", rows)] if rows else []
 
 
 def _archive_table(answer: dict[str, Any]) -> Table:

@@ -49,7 +49,9 @@ def login(
     from tracecup.client.contest import log_in, visitor
     from tracecup.errors import InvalidParameter
 
-    if not Account(url, "").is_private and not insecure:
+    page = Account.of_page(url, "")
+    url = page.url
+    if not page.is_private and not insecure:
         raise InvalidParameter(
             f"{url} is not encrypted: others on the way could read your token; use https://, "
             "or --insecure if you know the network"
@@ -61,7 +63,7 @@ def login(
         token = _secret("Token (tct_...): ", token_file)
     if not token:
         raise InvalidParameter("no token was given")
-    account = Account(url, token, contest or "")
+    account = Account(url, token, contest or page.contest)
     me: dict[str, Any] = Connection(account).get("/me")
     path = save_account(account)
     roles = [f"{one['contest']} ({one['role']})" for one in me["roles"]]

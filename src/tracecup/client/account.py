@@ -54,6 +54,17 @@ class Account:
         """Without the token."""
         return f"Account(url={self.url!r}, contest={self.contest!r})"
 
+    @classmethod
+    def of_page(cls, address: str, token: str, contest: str = "") -> Account:
+        """The account at the server of any page, since people copy what their browser shows.
+
+        >>> Account.of_page("https://contest.example/c/spring/team/", "tct_secret")
+        Account(url='https://contest.example', contest='spring')
+        """
+        site, found, rest = address.partition("/c/")
+        slug = re.split("[/?#]", rest)[0]
+        return cls(site if found else address, token, contest or slug)
+
     @property
     def is_private(self) -> bool:
         """Whether nobody on the way can read the token."""

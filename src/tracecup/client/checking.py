@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tracecup.city import read_city
-from tracecup.client.naming import Meant, meant_by
+from tracecup.client.naming import Meant, foreign, meant_by
 from tracecup.contest.filenames import team_file
 from tracecup.contest.judge import Judge
 from tracecup.contest.rulefile import RULES_FILE, read_rules
@@ -81,6 +81,8 @@ class LocalJudge:
 
     def _one(self, path: Path, meant: Meant) -> Found:
         said = (path.name, meant.kind, meant.challenge, meant.target)
+        if self._team is not None and (reason := foreign(meant, self._team)):
+            return Found(*said, False, reason)
         limit = self.judge.rules.limits.file_mib
         if path.stat().st_size > limit * MIB:
             return Found(*said, False, f"larger than {limit} MiB")

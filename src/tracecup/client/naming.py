@@ -57,14 +57,17 @@ def meant_by(name: str) -> Meant:
 
 
 def meant(name: str, kind: Kind | None, challenge: AttackKind | None, target: int | None) -> Meant:
-    """What a file is, where the participant's own words go before its name."""
+    """What a file is, where the participant's own words go before its name.
+
+    A file whose kind is said may have any name; the name then says nothing about the team.
+    """
     try:
         said = meant_by(name)
     except InvalidParameter:
         if kind is None:
             raise
         said = Meant(kind)
-    said = replace(said, kind=kind or said.kind)
+    said = replace(said, kind=kind or said.kind, team=None if kind else said.team)
     if said.kind in ("release", "archive"):
         if target is not None:
             raise InvalidParameter("--target goes with answers (reid, trace) only")
@@ -77,3 +80,17 @@ def meant(name: str, kind: Kind | None, challenge: AttackKind | None, target: in
     if said.target is None:
         raise InvalidParameter("an answer needs its target: say --target NUMBER (0: the benchmark)")
     return said
+
+
+def foreign(said: Meant, team: int) -> str:
+    """Why a file is not the team's own by its name; "" if it may be.
+
+    >>> foreign(meant_by("anotraces_team002_data02_TRP.csv"), 1)
+    'named as a file of team 2, but you are team 1; rename it, or say what it is with --kind'
+    """
+    if said.team is None or said.team == team:
+        return ""
+    return (
+        f"named as a file of team {said.team}, but you are team {team}; "
+        "rename it, or say what it is with --kind"
+    )
