@@ -146,6 +146,56 @@ class TestApi:
         given.refresh_from_db()
         assert given.state == "scoring"
 
+    @pytest.mark.parametrize(
+        ("answer", "changes"),
+        [
+            (b"[]", {}),
+            (b'{"score": NaN, "low": 0, "high": 1, "scorer": "x"}', {}),
+            (b"{}", {"outputs": {"../../../../outside.csv": "RESULT"}}),
+            (b"{}", {"outputs": {".hidden": "RESULT"}}),
+            (b'{"score": 0, "low": 0, "high": 1, "scorer": "x"}', {"inputs_sha256": "0" * 64}),
+        ],
+    )
+    def test_no_forged_result(self, call, court, answer, changes):
+        court.to_attack()
+        given = court.attack(1, 2)
+        job = call("POST", "/lease", {"scorer": SCORER}).json()
+        put = call("PUT", f"/jobs/{job['job']}/files?fence={job['fence']}", answer).json()
+        told = {
+            "fence": job["fence"],
+            "result": put["sha256"],
+            "outputs": {},
+            "seconds": 1,
+            "inputs_sha256": job["inputs_sha256"],
+            **changes,
+        }
+        told["outputs"] = dict.fromkeys(told["outputs"], put["sha256"])
+        assert call("POST", f"/jobs/{job['job']}/finish", told).status_code == 422
+        given.refresh_from_db()
+        assert (given.state, given.score) == ("scoring", None)
+
+    def test_sample_attacks_replace_no_other_file(self, call, court):
+        court.to_attack()
+        name = "ptable_team001_data02_TRP.csv.zst"
+        before = StoredFile.objects.get(name=name).sha256
+        Job.objects.filter(kind="sample").update(state="waiting", attempts=0)
+        job = call("POST", "/lease", {"scorer": SCORER}).json()
+        put = call("PUT", f"/jobs/{job['job']}/files?fence={job['fence']}", b'{"scores": {}}')
+        told = {
+            "fence": job["fence"],
+            "result": put.json()["sha256"],
+            "outputs": {name: put.json()["sha256"]},
+            "seconds": 1,
+            "inputs_sha256": job["inputs_sha256"],
+        }
+        assert call("POST", f"/jobs/{job['job']}/finish", told).status_code == 422
+        assert StoredFile.objects.get(name=name).sha256 == before
+
+    @pytest.mark.parametrize("name", ["", "x" * 61, "two\nlines"])
+    def test_names_that_fit(self, db, name):
+        with pytest.raises(Refused, match="name"):
+            workers.new_worker_token(name, SYSTEM)
+
     def test_names_are_given_once(self, token):
         with pytest.raises(Refused, match="already"):
             workers.new_worker_token("far", SYSTEM)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -24,10 +26,18 @@ from tracecup.server.services import log
 from tracecup.server.storage import Blob, store
 
 PREFIX = "tcw_"
+LONGEST_NAME = 60
+# Names become paths when an archive is laid out, and names in archives that teams unpack.
+_OUTPUT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,109}")
 
 
 def new_worker_token(name: str, actor: Actor) -> str:
     """A token for a worker of that name; the secret is shown this once."""
+    if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise Refused(
+            "invalid",
+            _("A worker's name has 1 to {most} characters.").format(most=LONGEST_NAME),
+        )
     secret = PREFIX + secrets.token_urlsafe(32)
     with transaction.atomic():
         if WorkerToken.objects.filter(name=name).exists():
@@ -82,8 +92,12 @@ def lease(worker: WorkerToken, scorer: str) -> tuple[Job, Task] | None:
             queue.fail(job, type(error).__name__)
             continue
         if task is not None:
-            # What its worker may fetch; the row is the worker's alone while it holds the fence.
-            job.result = {"inputs": sorted({*task.inputs.values()})}
+            # What its worker may fetch, and what it has to have computed with; the row is the
+            # worker's alone while it holds the fence.
+            job.result = {
+                "inputs": sorted({*task.inputs.values()}),
+                "inputs_sha256": task.inputs_sha256,
+            }
             Job.objects.filter(pk=job.pk, fence=job.fence).update(result=job.result)
             return job, task
         queue.finish(job, {})
@@ -113,15 +127,16 @@ def finish(
 
     Its files, and `result` (the SHA-256 of a file of JSON), have been stored before.
     """
+    if inputs_sha256 != job.result.get("inputs_sha256"):
+        raise Refused("invalid", _("This was computed from something else."))
+    if not all(_OUTPUT.fullmatch(name) for name in outputs):
+        raise Refused("invalid", _("This is not what such a job results in."))
     blobs = {}
     for name, sha256 in {**outputs, "": result}.items():
         if not store().has(sha256):
             raise Refused("invalid", _("A file of the result was not sent."))
         blobs[name] = Blob(sha256, store().path(sha256).stat().st_size)
-    try:
-        answer = json.loads(store().path(blobs.pop("").sha256).read_bytes())
-    except ValueError as error:
-        raise Refused("invalid", _("This is not what such a job results in.")) from error
+    answer = _answer(blobs.pop(""))
     told = {**answer, "seconds": seconds, "inputs_sha256": inputs_sha256}
     apply = handlers.module_of(job.kind).apply
     kept = {"seconds": seconds, "inputs_sha256": inputs_sha256}
@@ -139,6 +154,22 @@ def fail(job: Job, reason: str) -> None:
         queue.fail(job, reason)
     except LostLease as error:
         raise Refused("conflict", _("This job is somebody else's by now.")) from error
+
+
+def _answer(blob: Blob) -> dict[str, Any]:
+    """The answer of a computation: an object of JSON, in which every number is one."""
+    wrong = Refused("invalid", _("This is not what such a job results in."))
+    try:
+        read = json.loads(store().path(blob.sha256).read_bytes(), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise wrong from error
+    if not isinstance(read, dict):
+        raise wrong
+    return read
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def _hash(secret: str) -> str:

@@ -19,6 +19,7 @@ from tracecup.server.services.entries import (
 )
 
 FILES = ("reftraces", "pubtraces", "orgtraces", "ptable")
+ANSWERS = ("etable", "etraces")
 
 
 def prepare(job: Job) -> Task | None:
@@ -46,6 +47,8 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     own = DataSet(entry_of(release), release.team)
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
+        if kind not in ANSWERS:  # it would take the place of another file of the round
+            raise KeyError(name)
         keep_file(release.round, name, blob, kind=kind, audience="judge", data_set=own)
     inputs = result["inputs_sha256"]
     release.scores = {
