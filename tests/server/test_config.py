@@ -16,6 +16,13 @@ class TestOfEnvironment:
         assert found.upload_bytes == 1024 * 2**20
         assert not found.secure
 
+    def test_a_folder_for_all_to_read_has_a_private_database(self, tmp_path):
+        folder = tmp_path / "shared"
+        folder.mkdir(mode=0o755)
+        ServerConfig.of_environment({"TRACECUP_SERVER_DIR": str(folder)}).prepare()
+        assert (folder / "tracecup.sqlite3").stat().st_mode & 0o777 == 0o600
+        assert (folder / "secret_key").stat().st_mode & 0o777 == 0o600
+
     def test_everything_can_be_said(self):
         env = {
             "TRACECUP_SERVER_DIR": "x",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -230,6 +231,14 @@ class TestTeams:
         answer = act(boss, "run-teams", "csv_apply", text=self.CSV)
         assert "/link/" in answer.content.decode()
         assert [team.name for team in contest.teams.all()] == ["red", "blue"]
+
+    def test_no_mail_server_is_said_beside_the_switch(self, boss, contest, settings):
+        said = "No mail server is set"
+        address = reverse("run-teams", args=["spring"])
+        settings.CONFIG = replace(settings.CONFIG, mail_url="")
+        assert said in boss.get(address).content.decode()
+        settings.CONFIG = replace(settings.CONFIG, mail_url="smtp://mail.example")
+        assert said not in boss.get(address).content.decode()
 
     def test_mistakes_name_their_lines(self, boss, contest):
         answer = act(boss, "run-teams", "csv_check", text="team,email\nred,nobody\n")

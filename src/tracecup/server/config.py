@@ -99,7 +99,7 @@ class ServerConfig:
 
     @property
     def mail(self) -> dict[str, Any]:
-        """Django's settings of e-mail: printed to standard error where no server is named."""
+        """Django's settings of e-mail: printed to standard output where no server is named."""
         if not self.mail_url:
             return {"EMAIL_BACKEND": "django.core.mail.backends.console.EmailBackend"}
         return mail_settings(self.mail_url)
@@ -110,12 +110,18 @@ class ServerConfig:
         return path.read_text().strip() if path.is_file() else secrets.token_hex(32)
 
     def prepare(self) -> None:
-        """Make the folder and its key; what is there stays."""
+        """Make the folder and its key; what is there stays.
+
+        The folder may have been there before, for all to read: the database is made private itself.
+        """
         for folder in (self.folder, self.blobs, self.incoming):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not (self.folder / KEY_FILE).exists():
             with atomic_write(self.folder / KEY_FILE, 0o600) as file:
                 file.write(secrets.token_hex(32).encode())
+        if not self.database_url:
+            (self.folder / DATABASE_FILE).touch(mode=0o600)
+            (self.folder / DATABASE_FILE).chmod(0o600)
 
 
 def postgres_settings(url: str) -> dict[str, Any]:

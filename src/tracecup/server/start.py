@@ -110,6 +110,8 @@ def _serve(
         raise SystemExit(0)
 
     signal.signal(signal.SIGTERM, end)
+    if not config.mail_url:
+        say("No mail server is set (TRACECUP_MAIL_URL): letters are printed here.")
     say(f"serving {config.folder} at {site}")
     try:
         server.run()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from tracecup.contest.rules import PHASES
@@ -25,6 +26,10 @@ class ActForm(forms.Form):
     def __init__(self, *args: Any, place: Place, **more: Any) -> None:
         super().__init__(*args, **more)
         self.place = place
+        if "mail" in self.fields and not settings.CONFIG.mail_url:
+            self.fields["mail"].help_text = _(
+                "No mail server is set: letters are only printed where this server was started."
+            )
         self.prepare()
 
     def prepare(self) -> None:
