@@ -427,6 +427,13 @@ class TestNew:
         )
         assert answer.status_code == 422
         assert "users = 1" in answer.content.decode()
+        assert "Accepted: a whole number" not in answer.content.decode()
+
+    def test_a_bad_address_is_said_in_words(self, boss, contest):
+        answer = boss.post(reverse("run-new"), {"name": "Autumn", "slug": "Autumn 1", "text": ""})
+        assert answer.status_code == 422
+        assert "[a-z0-9-]" not in answer.content.decode()
+        assert '<td class="number">0</td>' not in answer.content.decode()
 
     def test_others_do_not(self, client, member):
         client.force_login(member)

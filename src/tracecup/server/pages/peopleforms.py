@@ -21,10 +21,15 @@ from tracecup.server.services.tokens import MAX_DAYS
 
 
 def refuse(form: forms.Form, refused: Refused) -> None:
-    """Show a refusal in a form: at its fields, or on top."""
+    """Show a refusal in a form: at its fields, or on top.
+
+    Bad lines of a text are no fields: the page lists them with their numbers.
+    """
     placed = False
     for one in refused.problems:
         name = one.get("field")
+        if name not in form.fields and one.get("line"):
+            continue
         form.add_error(name if name in form.fields else None, _sentence(one))
         placed = True
     if not placed:

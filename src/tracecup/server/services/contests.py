@@ -353,10 +353,11 @@ def _name(name: str) -> str:
 
 def _check_slug(slug: str) -> None:
     if not _SLUG.fullmatch(slug):
+        hint = _("Small letters, digits, hyphens.")
         raise Refused(
             "invalid",
             _("An address has 1 to 60 small letters, digits and hyphens, like spring-2030."),
-            [{"line": 0, "field": "slug", "found": slug[:80], "expected": "[a-z0-9-]"}],
+            [{"line": 0, "field": "slug", "found": slug[:80], "expected": hint}],
         )
 
 
