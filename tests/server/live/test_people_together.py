@@ -11,11 +11,11 @@ import textwrap
 
 MANY = 12
 HEAD = """
-import json, threading
+import json, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.CONFIG.prepare()
 call_command("migrate", interactive=False, verbosity=0)
@@ -25,7 +25,8 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import *
-from tracecup.server.services import people, registration, teamlist, teams, throttle
+from tracecup.server.services import (
+    choices, contests, log, people, registration, teamlist, teams, throttle)
 from tracecup.server.services.log import check_chain
 registration.data_wanted = teamlist.data_wanted = lambda contest: None
 found = {}
@@ -134,6 +135,63 @@ together(lambda k: people.new_token(ada, f"n{k}", 1, Actor(ada))[0].pk, 8)
 result = people.live_tokens(ada).count()
 """,
         20,
+    ),
+    "a file that waited for a pause sees it": (
+        """
+team = teams.create_team(contest, "Foxes", SYSTEM)
+round = Round.objects.create(contest=contest, name="final", position=0)
+def one(k):
+    time.sleep(0.2 * k)
+    with transaction.atomic():
+        if k == 0:
+            contests.pause(contest, SYSTEM, "a fire alarm")
+            time.sleep(0.5)
+            return True
+        return choices.locked(round, team)[0].contest.paused_at is not None
+result = together(one, 2)
+""",
+        [True, True],
+    ),
+    "somebody is forgotten while her teams hand in": (
+        """
+ada = Person.objects.create_user("ada", is_staff=True)
+Person.objects.create_user("ben", is_staff=True)
+other = Contest.objects.create(
+    slug="d", name="D", rules_text=rules_text(Rules()), created_at=clock.now())
+rounds = [Round.objects.create(contest=c, name="final", position=0) for c in (contest, other)]
+crew = [teams.create_team(c, "Foxes", SYSTEM) for c in (contest, other)]
+for team in crew:
+    teams.join(team.join_code, ada, Actor(ada))
+def one(k):
+    if k == 2:
+        time.sleep(0.2)
+        return people.erase(ada, SYSTEM)
+    with transaction.atomic():  # as a submission does
+        choices.locked(rounds[k], crew[k])
+        Download.objects.create(
+            contest=rounds[k].contest, name="x", person=ada, team=crew[k], at=clock.now(), length=0)
+        time.sleep(0.5 + 0.5 * k)
+        log.record(Actor(ada), "test")
+result = [together(one, 3), Member.objects.count()]
+""",
+        [[None, None, None], 0],
+    ),
+    "a team is made while somebody is told something": (
+        """
+def one(k):
+    time.sleep(0.2 * k)
+    with transaction.atomic():
+        if k == 0:
+            registration._lock(contest)
+            time.sleep(0.5)
+            log.record(SYSTEM, "test")
+            return True
+        log.record(SYSTEM, "test")
+        return bool(Announcement.objects.create(
+            contest=contest, title="x", text="x", at=clock.now()).pk)
+result = together(one, 2)
+""",
+        [True, True],
     ),
 }
 

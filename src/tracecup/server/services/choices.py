@@ -137,16 +137,16 @@ def receipt_of(secret: str) -> Submission:
 def locked(round: Round, team: Team) -> tuple[Round, Team]:
     """Round and team as they are now, locked against the judge and against other submissions.
 
-    SQLite has one writer and needs no lock of rows.
+    SQLite has one writer and needs no lock of rows. The contest is read by a query of its own
+    after that: one joined to the lock would be as it was before the wait for it.
     """
-    rounds = Round.objects.select_for_update(of=("self",), no_key=True).select_related("contest")
-    fresh = rounds.get(pk=round.pk)
+    fresh = Round.objects.select_for_update(no_key=True).get(pk=round.pk)
     return fresh, Team.objects.select_for_update(no_key=True).get(pk=team.pk)
 
 
 def _locked_submission(submission: Submission) -> Submission:
     round, team = locked(submission.round, submission.team)
-    found: Submission = Submission.objects.get(pk=submission.pk)
+    found: Submission = Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     found.round, found.team = round, team
     return found
 

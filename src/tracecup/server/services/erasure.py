@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from tracecup.server import clock
@@ -20,6 +20,7 @@ from tracecup.server.models import (
     OneTimeLink,
     Organiser,
     Person,
+    Team,
     Visit,
 )
 from tracecup.server.services import log, throttle
@@ -34,7 +35,8 @@ def erase(person: Person, actor: Actor) -> None:
     one who may create contests.
     """
     with transaction.atomic():
-        held: Person = Person.objects.select_for_update().get(pk=person.pk)
+        _lock_teams(Team.objects.filter(members__person=person))
+        held: Person = Person.objects.select_for_update(no_key=True).get(pk=person.pk)
         if held.erased_at is not None:
             return
         _may_go(held)
@@ -45,7 +47,7 @@ def erase(person: Person, actor: Actor) -> None:
     person.refresh_from_db()
 
 
-def erase_people_of(contest: Contest, actor: Actor) -> int:
+def erase_people_of(contest: Contest, actor: Actor, why: str = "") -> int:
     """Forget all players of a contest that is over; how many accounts were erased.
 
     Who plays or organises elsewhere, or may create contests, keeps the account and only leaves
@@ -57,7 +59,11 @@ def erase_people_of(contest: Contest, actor: Actor) -> int:
         )
     erased = 0
     with transaction.atomic():
-        Contest.objects.select_for_update().get(pk=contest.pk)
+        Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
+        players = sorted(Member.objects.filter(contest=contest).values_list("person", flat=True))
+        _lock_teams(Team.objects.filter(members__person__in=players))
+        people = Person.objects.select_for_update(no_key=True).filter(pk__in=players)
+        list(people.order_by("pk"))
         OneTimeLink.objects.filter(contest=contest).delete()
         for member in Member.objects.filter(contest=contest).select_related("team", "person"):
             person: Person = member.person
@@ -65,7 +71,7 @@ def erase_people_of(contest: Contest, actor: Actor) -> int:
             if not _is_needed(person, contest):
                 erase(person, actor)
                 erased += 1
-        log.record(actor, "people-erase", contest=contest, after={"erased": erased})
+        log.record(actor, "people-erase", contest=contest, after={"erased": erased}, why=why)
     return erased
 
 
@@ -75,6 +81,16 @@ def is_over(contest: Contest) -> bool:
     return contest.deleted_at is not None or (
         bool(rounds) and all(one.released_at is not None for one in rounds)
     )
+
+
+def _lock_teams(teams: QuerySet[Team]) -> None:
+    """Hold teams until the transaction ends.
+
+    All of them before the first entry of the log: who hands something in holds a team and waits
+    for the log.
+    """
+    keys = sorted(set(teams.values_list("pk", flat=True)))
+    list(Team.objects.select_for_update(no_key=True).filter(pk__in=keys).order_by("pk"))
 
 
 def _forget(person: Person) -> None:

@@ -137,7 +137,7 @@ def new_code(team: Team, actor: Actor) -> str:
 def remove_organiser(contest: Contest, person: Person, actor: Actor) -> None:
     """Take the contest from somebody; the last organiser stays."""
     with transaction.atomic():
-        Contest.objects.select_for_update().get(pk=contest.pk)
+        Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
         held = Organiser.objects.filter(contest=contest, person=person).first()
         if held is None:
             raise not_found("organiser")
@@ -167,7 +167,7 @@ def require_manager(role: Role, team: Team) -> None:
 
 def lock(team: Team) -> Team:
     """The team as it is now, held until the transaction ends."""
-    held: Team = Team.objects.select_for_update().get(pk=team.pk)
+    held: Team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     return held
 
 

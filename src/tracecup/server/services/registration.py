@@ -89,7 +89,7 @@ def change_team(
     """Another name or division for a team."""
     with transaction.atomic():
         contest = _lock(team.contest)
-        held: Team = Team.objects.select_for_update().get(pk=team.pk)
+        held: Team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
         before = {"name": held.name, "division": held.division}
         problems: list[Problem] = []
         if name is not None:
@@ -199,7 +199,8 @@ def data_wanted(contest: Contest) -> None:
 
 def _lock(contest: Contest) -> Contest:
     """The contest as it is now, held until the transaction ends: numbers are given one by one."""
-    held: Contest = Contest.objects.select_for_update().get(pk=contest.pk)
+    # See `rulechange.locked` for the order of locks, and why they are of this kind.
+    held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
     return held
 
 

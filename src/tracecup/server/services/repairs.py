@@ -110,10 +110,7 @@ def forget_people(contest: Contest, actor: Actor, why: str) -> int:
     """Erase the personal data of the players of a contest that is over; how many accounts."""
     from tracecup.server.services.people import erase_people_of
 
-    why = require_reason(why)
-    with transaction.atomic():
-        log.record(actor, "people.forget", contest=contest, why=why)
-        return erase_people_of(contest, actor)
+    return erase_people_of(contest, actor, require_reason(why))
 
 
 def ask_backup(actor: Actor) -> Job:

@@ -104,7 +104,7 @@ def apply_csv(contest: Contest, plan: TeamPlan, actor: Actor) -> list[Invitation
         raise Refused("invalid", _("The list has mistakes; nothing was done."), plan.problems)
     made: list[Invitation] = []
     with transaction.atomic():
-        held = Contest.objects.select_for_update().get(pk=contest.pk)
+        held = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
         if plan_csv(held, plan.text).rows != plan.rows:
             raise Refused(
                 "conflict", _("Teams or invitations have changed meanwhile; look at it again.")

@@ -44,7 +44,7 @@ def new_token(person: Person, name: str, days: int, actor: Actor) -> tuple[ApiTo
     refuse_if(problems)
     secret, at = PREFIX + secrets.token_urlsafe(32), clock.now()
     with transaction.atomic():
-        Person.objects.select_for_update().get(pk=person.pk)
+        Person.objects.select_for_update(no_key=True).get(pk=person.pk)
         if live_tokens(person).count() >= MAX_TOKENS:
             raise Refused(
                 "conflict",
