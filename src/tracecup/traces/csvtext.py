@@ -181,8 +181,8 @@ def _explain(
     content = content.removesuffix(b"\r")
     fields = content.split(b",")
     if len(fields) != len(layout.header):
-        wanted = f"{len(layout.header)} columns ({','.join(layout.header)})"
-        return Problem(line, "", f"{len(fields)} columns in {show(content)}", wanted)
+        wanted = f"{_columns(len(layout.header))} ({','.join(layout.header)})"
+        return Problem(line, "", f"{_columns(len(fields))} in {show(content)}", wanted)
     for name, field in zip(layout.lead, fields, strict=False):
         if not _is_id(field, MAX_ID):
             return Problem(line, name, show(field), "a whole number from 1, no leading zero")
@@ -200,6 +200,10 @@ def _explain(
     found = show(cell) if bad == cell else f"{show(bad)} in {show(cell)}"
     wanted = f"region ids {most} separated by single spaces, without leading zeros, or *"
     return Problem(line, layout.last, found if cell else "an empty cell", wanted)
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
 
 
 def _is_id(token: bytes, most: int) -> bool:
