@@ -225,7 +225,9 @@ class TestAddresses:
     def test_root_says_where_the_document_is(self, client):
         assert client.get("/api/v1/").json()["document"] == "openapi.json"
 
-    @pytest.mark.parametrize("where", ["nothing", "contests/", "contests//x", "docs", "a%00b"])
+    @pytest.mark.parametrize(
+        "where", ["nothing", "contests/", "contests//x", "docs", "a%00b", "a%0Ab"]
+    )
     def test_unknown_addresses_have_the_same_format(self, client, where):
         refused(client.get(f"/api/v1/{where}"), 404, "not-found")
         refused(client.post(f"/api/v1/{where}"), 404, "not-found")

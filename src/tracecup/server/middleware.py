@@ -14,8 +14,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
+from django.views.defaults import page_not_found
 
-from tracecup.server.errors import Refused
+from tracecup.server.errors import Refused, not_found
 
 Answer = Callable[[HttpRequest], HttpResponse]
 API_PREFIX = "/api/"
@@ -65,6 +66,13 @@ class Visitor:
         except (ZoneInfoNotFoundError, ValueError, OSError):
             timezone.deactivate()
         return self._next(request)
+
+
+def no_address(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The answer where no address fits at all, such as one with a line break in it."""
+    if request.path.startswith(API_PREFIX):
+        return refusal(request, not_found("address"))
+    return page_not_found(request, exception)
 
 
 def refusal(request: HttpRequest, error: Refused) -> HttpResponse:

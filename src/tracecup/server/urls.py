@@ -13,3 +13,4 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("", include("tracecup.server.pages.urls")),
 ]
+handler404 = "tracecup.server.middleware.no_address"
