@@ -377,6 +377,19 @@ class TestPassword:
             people.change_password(ada, "wrong", "a brand new secret", Actor(ada))
         assert refused.value.problems[0]["field"] == "old"
 
+    def test_guesses_with_a_stolen_token_are_slowed_down(self, ada, at):
+        for _ in range(throttle.OWN_PASSWORD.by_name):
+            with pytest.raises(Refused) as refused:
+                people.require_password(ada, "wrong")
+            assert refused.value.code == "invalid"
+        for guess in ("wrong", PASSWORD):
+            with pytest.raises(Refused) as refused:
+                people.change_password(ada, guess, "a brand new secret", Actor(ada))
+            assert refused.value.code == "throttled"
+        at(clock.now() + timedelta(minutes=16))
+        people.change_password(ada, PASSWORD, "a brand new secret", Actor(ada))
+        people.require_password(ada, "a brand new secret")
+
     def test_argon2_is_what_the_server_uses(self, ada):
         from django.test import override_settings
 

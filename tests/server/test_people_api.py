@@ -262,6 +262,16 @@ class TestMembers:
         captain("delete", f"{base}/members/{person}", expect=404)
         captain("delete", f"/contests/spring/teams/1/members/{person}", expect=404)
 
+    def test_captains_do_not_invite_the_whole_world(self, captain, runs, monkeypatch):
+        where = "/contests/spring/teams/1/links"
+        monkeypatch.setattr(throttle, "INVITE", throttle.Limit("invite", 2, 2, 60))
+        for k in range(2):
+            captain("post", where, {"email": f"p{k}@example.org"}, 201)
+        captain("post", where, {"email": "p3@example.org"}, 429)
+        assert len(mail.outbox) == 2
+        for k in range(3):
+            runs("post", where, {"email": f"q{k}@example.org"}, 201)
+
     def test_an_invitation_is_sent_and_can_be_revoked(self, captain, visitor, team, contest):
         made = captain(
             "post", "/contests/spring/teams/1/links", {"email": "bob@example.org", "days": 3}, 201

@@ -140,6 +140,7 @@ class TestRedeem:
             ("a\0b", NEW, "username"),
             ("x" * 61, NEW, "username"),
             ("TAKEN", NEW, "username"),
+            ("Erased-1", NEW, "username"),
             ("ada", "short", "password"),
             ("ada", "1234567890", "password"),
             ("adalovelace", "adalovelace1", "password"),

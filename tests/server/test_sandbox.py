@@ -21,6 +21,7 @@ from tracecup.errors import InvalidParameter
 
 def echo(payload):
     return {"got": payload, "pid": os.getpid(), "url": os.environ.get("DATABASE_URL"),
+            "mail": os.environ.get("TRACECUP_MAIL_URL"),
             "threads": os.environ.get("TRACECUP_THREADS")}
 
 def fill(payload):
@@ -64,8 +65,9 @@ class TestRun:
 
     def test_child_knows_no_database_and_its_threads(self, monkeypatch):
         monkeypatch.setenv("DATABASE_URL", "postgres://somebody@nowhere/x")
+        monkeypatch.setenv("TRACECUP_MAIL_URL", "smtp://somebody:secret@nowhere")
         answer = sandbox.run("probe.echo", {}, threads=1)
-        assert answer["url"] is None
+        assert answer["url"] is answer["mail"] is None
         assert answer["threads"] == "1"
 
     def test_memory_is_limited(self):

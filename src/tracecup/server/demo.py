@@ -17,10 +17,11 @@ from tracecup.contest.rulefile import rules_text
 from tracecup.contest.rules import FeedbackRules, Phases, RoundRules, Rules
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
-from tracecup.server.models import Contest, Member, Person
+from tracecup.server.models import ApiToken, Contest, Member, OneTimeLink, Person
 from tracecup.server.services.bots import bot_label
 from tracecup.server.services.contests import create_contest
 from tracecup.server.services.teams import create_team
+from tracecup.server.services.visits import end_other_sessions
 
 SLUG = "demo"
 ORGANISER, PLAYER = "demo-organiser", "demo-player"
@@ -59,6 +60,11 @@ def demo_rules() -> Rules:
 
 def _person(name: str, password: str) -> Person:
     person, _ = Person.objects.get_or_create(username=name, defaults={"first_name": name})
+    # Whoever had an account of this name before must not find an organiser's in her hands.
+    ApiToken.objects.filter(person=person).delete()
+    OneTimeLink.objects.filter(person=person).delete()
+    end_other_sessions(person, None, SYSTEM)
+    person.email, person.is_active = "", True
     person.set_password(password)
     person.is_staff = name == ORGANISER
     person.save()

@@ -18,6 +18,7 @@ from tracecup.server.models import Member, Person, Team
 from tracecup.server.pages.account import site_of
 from tracecup.server.services import letters, people, teams
 from tracecup.server.services.accounts import MAX_EMAIL, MAX_NAME
+from tracecup.server.services.members import count_invitation
 from tracecup.server.services.pagedata import people as pagedata
 from tracecup.server.services.registration import MAX_TEAM_NAME
 from tracecup.server.services.teamlist import MAX_CHARACTERS
@@ -195,7 +196,8 @@ def new_code(request: HttpRequest, slug: str, number: int) -> Code:
 @router.post(TEAM + "/links", response={201: MadeLink})
 def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) -> Status[MadeLink]:
     """A one-time link into a team; for captains and organisers."""
-    _role, team = _managed(request, slug, number)
+    role, team = _managed(request, slug, number)
+    count_invitation(role)
     secret = people.new_link(
         "member", actor_of(request), team=team, name=body.name, email=body.email, days=body.days
     )

@@ -31,7 +31,7 @@ PRELOAD = [
     "tracecup.server.compute.warm",
 ]
 ROOM = "tracecup.server.compute"
-SECRETS = ("DATABASE_URL",)
+SECRETS = ("DATABASE_URL", "TRACECUP_MAIL_URL")
 NICE = 10  # pages go before jobs
 POLL_SECONDS = 0.5
 LONGEST_REASON = 500

@@ -18,6 +18,7 @@ from tracecup.server.pages.account import site_of
 from tracecup.server.pages.context import Place, place
 from tracecup.server.pages.peopleforms import InviteForm, refuse
 from tracecup.server.services import letters, people, teams
+from tracecup.server.services.members import count_invitation
 from tracecup.server.services.pagedata import people as pagedata
 
 
@@ -37,6 +38,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, here, team, form, status=422)
     given = form.cleaned_data
     try:
+        count_invitation(here.role)
         secret = people.new_link("member", here.actor, team=team, **given)
     except Refused as refused:
         refuse(form, refused)

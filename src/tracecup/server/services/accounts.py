@@ -23,13 +23,15 @@ from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Person
-from tracecup.server.services import log
+from tracecup.server.services import log, throttle
 
 MAX_USERNAME = 60
 MAX_NAME = 150
 MAX_EMAIL = 254
 MAX_PASSWORD = 1024
 _USERNAME = re.compile(rf"[\w.+@-]{{2,{MAX_USERNAME}}}")
+# What erased accounts are called: who had such a name could keep somebody from being forgotten.
+_RESERVED = re.compile(r"erased-\d+")
 
 Problem = dict[str, Any]
 
@@ -43,7 +45,7 @@ def checked_account(
     if not _USERNAME.fullmatch(username):
         expected = _("2 to {most} letters, digits or any of . + @ - _")
         problems.append(problem("username", expected.format(most=MAX_USERNAME), username))
-    elif username_taken(username):
+    elif _RESERVED.fullmatch(username) or username_taken(username):
         problems.append(problem("username", _("a name that nobody has yet"), username))
     name = checked_text("name", name, MAX_NAME, problems)
     email = checked_email(email, problems)
@@ -220,4 +222,11 @@ def _of(person: Person, column: str) -> str:
 
 
 def _is_password(person: Person, password: str) -> bool:
-    return len(password) <= MAX_PASSWORD and person.check_password(password)
+    """Whether it is her password; guessed by whom has her session or token, it is slowed down."""
+    if not 0 < len(password) <= MAX_PASSWORD:
+        return False
+    throttle.spend(throttle.OWN_PASSWORD, label(person), label(person))
+    if not person.check_password(password):
+        return False
+    throttle.forgive(throttle.OWN_PASSWORD, label(person))
+    return True

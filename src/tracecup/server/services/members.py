@@ -13,7 +13,7 @@ from tracecup.server.access import Actor, Role
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Contest, Member, Organiser, Person, Team
 from tracecup.server.models.contests import new_code as fresh_code
-from tracecup.server.services import log
+from tracecup.server.services import log, throttle
 from tracecup.server.services.accounts import is_line, label
 
 MAX_MEMBERS = 100
@@ -163,6 +163,12 @@ def require_manager(role: Role, team: Team) -> None:
     """Only captains of the team and organisers go on."""
     if not may_manage(role, team):
         raise Refused("forbidden", _("Only captains of the team and organisers may do this."))
+
+
+def count_invitation(role: Role) -> None:
+    """Captains invite so many an hour: letters to strangers carry names that they choose."""
+    if role.person is not None and not role.organiser:
+        throttle.spend(throttle.INVITE, label(role.person), label(role.person))
 
 
 def lock(team: Team) -> Team:

@@ -33,6 +33,8 @@ class Limit:
 # A room of people behind one address may mistype; one name is guessed ten times, not more. Kinds
 # that know only an address, or only a name, count it as both.
 LOG_IN = Limit("log-in", 10, 100, 15)
+OWN_PASSWORD = Limit("own-password", 10, 10, 15)
+INVITE = Limit("invite", 30, 30, 60)
 RESET_ASKED = Limit("reset-asked", 30, 30, 60)
 RESET = Limit("reset", 3, 3, 60)
 SIGN_UP = Limit("sign-up", 60, 60, 60)
