@@ -131,9 +131,15 @@ class TestArchive:
         assert set(tmp_path.rglob("*")) == before
 
     def test_a_member_that_says_nothing(self, local, tmp_path):
-        path = self.pack(tmp_path / "a.zip", [("readme.txt", "hello")])
-        with pytest.raises(InvalidParameter, match="readme.txt"):
-            local.check(path, Meant("archive"))
+        members = [("readme.txt", "hello"), (TABLE, "user_id\n1\n2\n3\n"), ("..", "out")]
+        found = local.check(self.pack(tmp_path / "a.zip", members), Meant("archive"))
+        assert [one.ok for one in found] == [False, True, False]
+        assert (found[0].name, "does not say" in found[0].reason) == ("readme.txt", True)
+
+    def test_what_file_managers_add_is_left_out(self, local, tmp_path):
+        members = [("__MACOSX/._x", "?"), ("a/.DS_Store", "?"), (TABLE, "user_id\n1\n2\n3\n")]
+        found = local.check(self.pack(tmp_path / "a.zip", members), Meant("archive"))
+        assert [one.name for one in found] == [TABLE]
 
     def test_the_same_name_twice(self, local, tmp_path):
         path = self.pack(tmp_path / "a.zip", [(f"a/{TABLE}", "x"), (f"b/{TABLE}", "y")])

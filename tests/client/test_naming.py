@@ -40,6 +40,9 @@ class TestMeant:
         with pytest.raises(InvalidParameter, match="answers"):
             meant("my.csv", "release", None, 3)
 
+    def test_the_benchmark_has_one_data_set(self):
+        assert meant("my.csv", "trace", None, 0) == Meant("trace", "reid", 0)
+
     def test_a_file_of_another_team(self):
         name = "etable_team002-003_data02_TRP.csv"
         assert "team 2, but you are team 1" in foreign(meant(name, None, None, None), 1)

@@ -34,6 +34,7 @@ from tracecup.traces.files import read_traces
 REGIONS = "info_region"
 SUFFIXES = (".csv", ".csv.zst", ".csv.gz", ".parquet")
 MAX_MEMBERS = 5000
+JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,13 @@ class LocalJudge:
         if meant.kind != "archive":
             return [self._one(path, meant)]
         with self._unpacked(path) as members:
-            return [self._one(member, meant_by(member.name)) for member in members]
+            return [self._member(member) for member in members]
+
+    def _member(self, path: Path) -> Found:
+        if not _says(path.name):
+            reason = "the name does not say what it is"
+            return Found(path.name, "archive", "trace", None, False, reason)
+        return self._one(path, meant_by(path.name))
 
     def _one(self, path: Path, meant: Meant) -> Found:
         said = (path.name, meant.kind, meant.challenge, meant.target)
@@ -142,18 +149,33 @@ def _unpack(path: Path, folder: Path, limit: int) -> list[Path]:
 
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    found = [one for one in archive.infolist() if not one.is_dir()]
+    found = [one for one in archive.infolist() if not _is_junk(one)]
     if len(found) > MAX_MEMBERS:
         told = Problem(0, "", f"{len(found)} files", f"at most {MAX_MEMBERS}")
         raise InvalidFile(str(archive.filename), [told])
     return found
 
 
+def _says(name: str) -> bool:
+    """Whether a name says what the file is."""
+    try:
+        return meant_by(name).kind != "archive"
+    except InvalidParameter:
+        return False
+
+
+def _is_junk(one: zipfile.ZipInfo) -> bool:
+    """What file managers put into archives; the server leaves it out, too."""
+    last = PurePosixPath(one.filename.replace("\\", "/")).name
+    return one.is_dir() or one.filename.startswith(JUNK[0]) or last in JUNK
+
+
 def _member(archive: zipfile.ZipFile, one: zipfile.ZipInfo, folder: Path, limit: int) -> Path:
     """One member under its own last name; what it says of folders is ignored."""
     name = PurePosixPath(one.filename.replace("\\", "/")).name
-    meant_by(name)  # names that say nothing end here
     target = folder / name
+    if not _says(name):
+        return target  # never written: a name from outside may be anything
     if one.file_size > limit:
         told = Problem(0, name, f"{one.file_size} bytes", f"at most {limit} bytes")
         raise InvalidFile(str(archive.filename), [told])

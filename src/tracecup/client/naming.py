@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Literal
 
+from tracecup.contest.entries import BENCHMARK
 from tracecup.contest.filenames import parse_file_name
 from tracecup.contest.rules import AttackKind
 from tracecup.errors import InvalidParameter
@@ -77,6 +78,8 @@ def meant(name: str, kind: Kind | None, challenge: AttackKind | None, target: in
         challenge=challenge or said.challenge,
         target=said.target if target is None else target,
     )
+    if said.target == BENCHMARK.team and challenge is None:
+        said = replace(said, challenge=BENCHMARK.challenge)
     if said.target is None:
         raise InvalidParameter("an answer needs its target: say --target NUMBER (0: the benchmark)")
     return said
