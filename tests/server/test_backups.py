@@ -27,7 +27,9 @@ class TestBackup:
         assert job.result["restore_test"] == "ok"
         client.force_login(organiser)
         name = job.result["file"]
-        assert name in client.get(reverse("run-backup", args=["spring"])).content.decode()
+        page = client.get(reverse("run-backup", args=["spring"])).content.decode()
+        assert name in page
+        assert "tracecup backup DIR --out FILE" in page
         fetched = client.get(reverse("backup-file", args=[name]))
         assert len(b"".join(fetched.streaming_content)) == job.result["size"]
         assert client.get(reverse("backup-file", args=["secret_key"])).status_code == 404

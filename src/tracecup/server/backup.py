@@ -98,7 +98,8 @@ def restore(path: Path, say: Say | None = None) -> Backup:
     differs; then nothing is in the database.
     """
     if _has_rows():
-        raise InvalidFile(path, [Problem(0, "", "a server with data", "an empty server")])
+        told = Problem(0, "", "a server with data", "an empty server")
+        raise InvalidFile(settings.CONFIG.folder, [told])
     with _opened(path) as tar:
         members = iter(tar)
         head = _head(path, _next(path, members, HEAD, tar))
