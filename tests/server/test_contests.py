@@ -435,13 +435,23 @@ class TestAppeals:
         with refused("closed"):
             contests.appeal(team, "Not fair.", speaker)
         contests.open_appeals(contest, DEADLINE, actor, "results are out")
-        made = contests.appeal(team, "Not fair.", speaker)
+        made = contests.appeal(team, "Not\0 fair.", speaker)
+        assert made.text == "Not fair."
         contests.answer_appeal(made, "We looked again.", True, actor)
         assert (made.state, made.answer) == ("accepted", "We looked again.")
         assert messages.announcements(contest, team)[0].text == "We looked again."
         at(DEADLINE)
         with refused("closed"):
             contests.appeal(team, "Still not fair.", speaker)
+
+    def test_not_more_than_organisers_can_answer(self, contest, team, member, actor, queued):
+        contests.open_appeals(contest, DEADLINE, actor, "results are out")
+        for _ in range(messages.MAX_OPEN):
+            made = contests.appeal(team, "Not fair.", Actor(member, "page"))
+        with refused("throttled"):
+            contests.appeal(team, "Not fair.", Actor(member, "page"))
+        contests.answer_appeal(made, "We looked again.", True, actor)
+        contests.appeal(team, "Not fair.", Actor(member, "page"))
 
     def test_the_window_ends_ahead(self, contest, actor):
         with refused("invalid"):

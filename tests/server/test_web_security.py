@@ -184,6 +184,16 @@ class TestHeaders:
 
 
 @pytest.mark.django_db
+class TestNul:
+    @pytest.mark.parametrize(
+        "path",
+        ["/receipt/a%00b/", "/c/spring/?round=%00", "/c/spring/files/%00", "/join/%00/", "/?x=%00"],
+    )
+    def test_an_address_with_one_leads_nowhere(self, client, contest, path):
+        assert client.get(path).status_code == 404
+
+
+@pytest.mark.django_db
 class TestMethods:
     @pytest.mark.parametrize("path", page_paths())
     @pytest.mark.parametrize("method", ["DELETE", "TRACE", "PROPFIND"])

@@ -334,7 +334,7 @@ class TestDescribe:
     def test_words_and_consent_can_be_changed_after_the_phase(self, desk, team, at):
         made = desk.hand_in(team, desk.release(team)).submission
         at("attack")
-        submissions.describe(made, "we moved everybody", True, SYSTEM)
+        submissions.describe(made, "=we moved\0 everybody", True, SYSTEM)
         made.refresh_from_db()
         assert (made.method, made.consent) == ("we moved everybody", True)
 

@@ -113,11 +113,20 @@ def describe(submission: Submission, method: str, consent: bool, actor: Actor) -
             raise Refused("closed", _("The results of this round are out; this stands now."))
         # The log outlives people's data: that something was said stands in it, not what.
         before = {"method": len(found.method), "consent": found.consent}
-        found.method, found.consent = method[:LONGEST_METHOD], consent
+        found.method, found.consent = kept_method(method), consent
         found.save(update_fields=["method", "consent"])
         after = {"method": len(found.method), "consent": found.consent}
         _record(actor, "submission.described", found, before=before, after=after)
     return found
+
+
+def kept_method(said: str) -> str:
+    """A description as it is kept: it will stand in tables that people open as spreadsheets.
+
+    >>> kept_method("=SUM(A1:A9) of noise ")
+    'SUM(A1:A9) of noise'
+    """
+    return said.replace("\0", "").lstrip("=+-@ \t\r\n").rstrip()[:LONGEST_METHOD]
 
 
 def receipt_of(secret: str) -> Submission:

@@ -19,7 +19,7 @@ from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.services import log
 from tracecup.server.services.checking import Checked, check
-from tracecup.server.services.choices import LONGEST_METHOD, choose_default, locked
+from tracecup.server.services.choices import choose_default, kept_method, locked
 from tracecup.server.services.incoming import Incoming
 from tracecup.server.services.quotas import action_of, quota, require_target
 from tracecup.server.storage import store
@@ -102,7 +102,7 @@ def _insert(
         received_at=handed.received_at,
         by=handed.actor.person,
         via=handed.actor.via,
-        method=handed.method[:LONGEST_METHOD],
+        method=kept_method(handed.method),
         consent=handed.consent,
         valid=checked.valid,
         reason=checked.reason,

@@ -34,6 +34,7 @@ from tracecup.server.services.rulechange import check_instant, locked, require_r
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000
+MAX_OPEN = 10  # every appeal is a letter to every organiser
 MAIL_KIND = "mail"
 _logger = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ def open_appeals(contest: Contest, until: datetime | None, actor: Actor, why: st
 
 def appeal(team: Team, text: str, actor: Actor) -> Appeal:
     """What a team says against a decision, while the window is open."""
-    text = text.strip()
+    text = text.replace("\0", "").strip()
     if not 1 <= len(text) <= MAX_TEXT:
         raise Refused("invalid", _("An appeal has 1 to 20000 characters."))
     with transaction.atomic():
@@ -135,6 +136,8 @@ def appeal(team: Team, text: str, actor: Actor) -> Appeal:
         until = contest.appeals_until
         if until is None or clock.contest_now(contest) >= until:
             raise Refused("closed", _("Appeals are not open."))
+        if Appeal.objects.filter(team=team, state="open").count() >= MAX_OPEN:
+            raise Refused("throttled", _("Wait for the answers to your appeals first."))
         made = Appeal.objects.create(team=team, text=text, at=clock.now(), by=actor.person)
         log.record(
             actor,
