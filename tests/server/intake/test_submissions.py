@@ -370,6 +370,20 @@ class TestCheckOnly:
         assert found.utility == pytest.approx(0.5)
         assert not Submission.objects.exists()
 
+    def test_one_of_a_team_at_a_time(self, desk, team, contest, new_team):
+        from tracecup.server.services.checking import one_trial
+
+        path = desk.release(team)
+
+        def checked():
+            return submissions.check_only(desk.round, team, "release", "trace", None, path)
+
+        with one_trial(new_team(contest, "other")):
+            assert checked().ok
+        with one_trial(team):
+            refused(checked, "throttled")
+        assert checked().ok
+
     def test_not_before_the_data_are_out(self, desk, team, at):
         path = desk.release(team)
         at("before")

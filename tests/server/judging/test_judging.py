@@ -107,9 +107,10 @@ class TestJudgeRound:
         # Equal with probability 3/24!, below 1e-23.
         assert len({tuple(table) for table in tables}) == 3
 
-    def test_shuffle_can_be_fixed_for_tests(self, court, monkeypatch):
+    def test_shuffle_can_be_fixed_for_tests(self, court, monkeypatch, caplog):
         monkeypatch.setenv("TRACECUP_SHUFFLE_SEED", "7")
         court.to_attack()
+        assert "TRACECUP_SHUFFLE_SEED is set" in caplog.text
         first = court.path("ptable_team001_data02_TRP.csv.zst").read_bytes()
         opening = court.path("opening_team001.txt").read_text()
         Job.objects.filter(key__startswith="shuffle:").update(state="waiting", attempts=0)

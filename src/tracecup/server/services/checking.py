@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,8 @@ FUNCTIONS = {"release": "check.release", "reid": "check.table", "trace": "check.
 log = logging.getLogger(__name__)
 # Checks read whole files into memory; the others wait, their bytes on disk.
 _places = threading.BoundedSemaphore(CHECKS_AT_ONCE)
+_trying: set[int] = set()
+_trying_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,22 @@ def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Ch
         valid=found.get("valid"),
         reason=found.get("reason", ""),
     )
+
+
+@contextmanager
+def one_trial(team: Team) -> Iterator[None]:
+    """Checks that cost nothing: one of a team at a time, so that nobody keeps the places taken."""
+    with _trying_lock:
+        if team.pk in _trying:
+            raise Refused(
+                "throttled", _("A file of your team is being checked; wait until that is done.")
+            )
+        _trying.add(team.pk)
+    try:
+        yield
+    finally:
+        with _trying_lock:
+            _trying.discard(team.pk)
 
 
 def original_of(round: Round, team: Team, challenge: str) -> StoredFile:

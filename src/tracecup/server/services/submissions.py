@@ -21,7 +21,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.models.submissions import KINDS
-from tracecup.server.services.checking import Checked, check
+from tracecup.server.services.checking import Checked, check, one_trial
 from tracecup.server.services.choices import (
     choose,
     counting,
@@ -101,7 +101,7 @@ def check_only(
     """
     _require_place(round, kind, challenge, target)
     require_open(round, "data", clock.contest_now(round.contest), team)
-    with spooled(source, file_bytes(round)) as file:
+    with one_trial(team), spooled(source, file_bytes(round)) as file:
         return check(round, team, kind, challenge, file.path)
 
 

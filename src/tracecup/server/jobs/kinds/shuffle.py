@@ -5,6 +5,7 @@ Asked for when intake of releases has closed.
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import Any
 
@@ -20,6 +21,7 @@ from tracecup.server.services.entries import DataSet, digests, keep_file, sets_o
 
 SEED_VARIABLE = "TRACECUP_SHUFFLE_SEED"
 """For tests only: a shuffle that can be repeated. Without it entropy is the system's."""
+logger = logging.getLogger(__name__)
 
 
 def prepare(job: Job) -> Task | None:
@@ -44,12 +46,15 @@ def prepare(job: Job) -> Task | None:
                 "hors_concours": bool(team and team.hors_concours),
             }
         )
+    seed = os.environ.get(SEED_VARIABLE)
+    if seed is not None:
+        logger.warning("%s is set: who knows or guesses it knows all ID tables", SEED_VARIABLE)
     payload = {
         "rules": round.contest.rules_text,
         "round": round.name,
         "team": job.payload["team"],
         "entries": told,
-        "shuffle_seed": os.environ.get(SEED_VARIABLE),
+        "shuffle_seed": seed,
     }
     return Task("publish.shuffle", payload, inputs)
 
