@@ -21,6 +21,7 @@ from tracecup.cli._client_common import (
     data_folder,
     open_contest,
     size_of,
+    time_left,
 )
 from tracecup.cli.common import Json, emit, people, progress, table_of
 
@@ -78,7 +79,10 @@ def results(
     round_name: Round = None,
     as_json: Json = False,
 ) -> int:
-    """Who won? Awards of the round; with --download archive, report and tables as files.
+    """Who won? Awards of the round; with --download report and tables as files.
+
+    The archive, with which all scores can be computed again, is among them if the organisers have
+    opened it.
 
     Exit code 1 while the results are not public.
 
@@ -88,8 +92,7 @@ def results(
     found = client.results()
     board = found["board"]
     if board is None:
-        expected = (found["expected_at"] or "").replace("T", " ") or "not known when"
-        people().print(f"The results are not public yet (expected: {escape(expected)}).")
+        people().print(f"The results are not public yet{escape(_expected(found['expected_at']))}.")
         emit(as_json, found)
         return 1
     if fetch:
@@ -105,7 +108,16 @@ def results(
         tie = " (tie)" if award["tie"] else ""
         table.add_row(award["title"], escape(", ".join(award["winners"]) or "nobody") + tie, value)
     emit(as_json, found, table)
+    if fetch:
+        people().print(f"{len(found['fetched'])} files are in {escape(found['folder'])}.")
     return 0
+
+
+def _expected(at: str | None) -> str:
+    if not at:
+        return ""
+    left = time_left(at)
+    return f"; expected {left}" if left != "over" else "; judge or organisers are at work on them"
 
 
 @answering

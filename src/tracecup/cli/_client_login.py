@@ -146,8 +146,10 @@ def _step(step: dict[str, Any], now: str) -> str:
     said = STEPS.get(step["code"], step["code"])
     missing = f" ({step['missing']} missing)" if step.get("missing") else ""
     until = time_left(step.get("until"), now)
+    waits = step["code"].startswith(("wait", "prepare"))
+    if until in ("", "over") and step["code"] in ("wait-judge", "wait-results"):
+        said += " soon"
     if until.startswith("in "):
-        waits = step["code"].startswith(("wait", "prepare"))
         said += f" {until}" if waits else f"; time left: {until.removeprefix('in ')}"
     return escape(said + missing)
 

@@ -13,6 +13,7 @@ from tracecup.contest.attackphase import read_attack_names
 from tracecup.contest.rules import RoundRules
 from tracecup.contest.tables import csv_differences
 from tracecup.contest.verify import verify
+from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Role
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
@@ -363,6 +364,16 @@ class TestOpenArchive:
         assert self.names(court) == ["spring-final.zip"]
         open_archive(court.round, False, SYSTEM, "a mistake")
         assert self.names(court) == []
+
+    def test_organisers_find_it_on_the_page_of_scores(self, court, client, new_person):
+        court.to_results()
+        boss = new_person("boss")
+        court.contest.organisers.create(person=boss, since=clock.now())
+        client.force_login(boss)
+        text = client.get("/c/spring/run/scores/").content.decode()
+        address = "/c/spring/files/spring-final.zip?round=final"
+        assert address in text
+        assert client.get(address).status_code == 200
 
     def test_a_new_archive_stays_open(self, court):
         court.to_results()
