@@ -19,10 +19,19 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.worker import drain
-from tracecup.server.models import Job, LogEntry, Release, ResultSet, Round, StoredFile
+from tracecup.server.models import (
+    Job,
+    LogEntry,
+    Release,
+    ResultSet,
+    Round,
+    StoredFile,
+    Submission,
+)
 from tracecup.server.services import results
 from tracecup.server.services.contests import freeze, open_archive
 from tracecup.server.services.downloads import files_for
+from tracecup.server.services.pagedata.run_scores import scores_page
 from tracecup.server.storage import store
 
 pytestmark = pytest.mark.django_db
@@ -389,3 +398,26 @@ class TestOpenArchive:
         open_archive(court.round, True, SYSTEM, "openness")
         freeze(court.round, True, SYSTEM, "an appeal")
         assert self.names(court.fresh()) == []
+
+
+class TestScoresPage:
+    def test_shows_answers_scored_so_far_until_there_are_results(self, court):
+        court.to_attack()
+        court.attack(1, 2)
+        drain()
+        role = Role(court.contest, None, organiser=True)
+        page = scores_page(role, court.fresh().round)
+        assert page.live
+        reid = next(one for one in page.matrices if one.kind == "reid")
+        row = next(one for one in reid.rows if "team002" in one.release)
+        scored = dict(zip(reid.attackers, row.scores, strict=True))
+        assert scored["team001"] == Submission.objects.get(kind="reid").score
+        assert scored["team002"] is None
+        court.at("results")
+        drain()
+        assert not scores_page(role, court.fresh().round).live
+
+    def test_shows_nothing_before_the_judge(self, court):
+        page = scores_page(Role(court.contest, None, organiser=True), court.begin().round)
+        assert not page.live
+        assert page.matrices == []

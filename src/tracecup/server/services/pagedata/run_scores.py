@@ -17,7 +17,7 @@ from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, Submission
 from tracecup.server.services.judging import due_at
 from tracecup.server.services.pagedata.run import RoundHead, round_head
-from tracecup.server.services.results import rank_diff, table_rows
+from tracecup.server.services.results import live_board, rank_diff, table_rows
 
 KIND_TITLES = ("reid", "trace")
 
@@ -115,9 +115,13 @@ class RankChange(Schema):
 
 
 class ScoresPage(Schema):
-    """Result sets of a round; one is shown with its matrices and awards."""
+    """Result sets of a round; one is shown with its matrices and awards.
+
+    `live`: there is none yet, and the matrices are those of the answers scored so far.
+    """
 
     round: RoundHead
+    live: bool
     queued: int
     scored: int
     failed: int
@@ -197,8 +201,10 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     shown = shown or (ready[0] if ready else None)
     published = next((one for one in sets if one.state == "published"), None)
     answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
+    matrices = [_matrix(shown, kind) for kind in KIND_TITLES] if shown else _live(round)
     return ScoresPage(
         round=round_head(round, clock.contest_now(role.contest)),
+        live=shown is None and bool(matrices),
         queued=answers.filter(state__in=("queued", "scoring")).count(),
         scored=answers.filter(state="scored").count(),
         failed=answers.filter(state="failed").count(),
@@ -206,7 +212,7 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
         shown=result_set_row(shown) if shown else None,
         published=published.number if published else None,
         awards=_awards(shown) if shown else [],
-        matrices=[_matrix(shown, kind) for kind in KIND_TITLES] if shown else [],
+        matrices=matrices,
         diff=_diff(published, shown),
         computing=any(one.state == "computing" for one in sets),
     )
@@ -273,6 +279,29 @@ def _matrix(result_set: ResultSet, kind: str) -> ScoreMatrix:
             for row in table_rows(result_set, "releases")
         ],
     )
+
+
+def _live(round: Round) -> list[ScoreMatrix]:
+    """The matrices as they stand before any results; none before the judge has worked."""
+    if round.judged_at is None:
+        return []
+    board = live_board(round)
+    return [
+        ScoreMatrix(
+            kind=kind,
+            attackers=board[kind]["columns"],
+            rows=[
+                ScoreRow(
+                    release=row["release"],
+                    minimum=row["minimum"],
+                    minimum_by=" ".join(row["by"]),
+                    scores=row["scores"],
+                )
+                for row in board[kind]["rows"]
+            ],
+        )
+        for kind in KIND_TITLES
+    ]
 
 
 def _awards(result_set: ResultSet) -> list[AwardRow]:
