@@ -28,7 +28,7 @@ from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
 
 from tracecup.safeio import MIB
-from tracecup.server import clock
+from tracecup.server import arrivals, clock
 from tracecup.server.answering import ARRIVAL, RefusalTask, StampedTask
 
 if TYPE_CHECKING:
@@ -61,17 +61,19 @@ def make_server(
     *,
     folder: Path | None = None,
     proxied: bool | None = None,
+    arrived: Path | None = None,
 ) -> Server:
     """A server that listens; `run()` serves until SystemExit, `close()` ends it.
 
     `max_body` limits every body, chunked ones too. Bodies that are no files (forms, JSON) and
     those of requests that show neither token nor session are held to `SMALL_BODY`. Bodies lie in
     `folder` while they arrive, by default in the server's folder for unfinished files. `proxied`
-    trusts the X-Forwarded headers of a reverse proxy.
+    trusts the X-Forwarded headers of a reverse proxy. `arrived` is the folder of `arrivals`.
     """
     if folder is None or proxied is None:
         from django.conf import settings
 
+        arrived = arrived or settings.CONFIG.folder / arrivals.FOLDER
         folder = folder or settings.CONFIG.incoming
         proxied = settings.CONFIG.proxied if proxied is None else proxied
     # A busy upload lane is our intention and no news.
@@ -96,6 +98,7 @@ def make_server(
         **trusted,
     )
     adjustments.max_body, adjustments.spool_folder = max_body, folder
+    adjustments.arrived_folder = arrived
     lanes = Lanes(threads, UPLOAD_THREADS)
     sockets: dict[int, Any] = {}
     listening = [
@@ -217,6 +220,7 @@ class _Parser(HTTPRequestParser):
     """Collects a request; knows when it was complete, and stops early what is too much."""
 
     received_at: float | None = None
+    noted: Path | None = None
 
     def __init__(self, adj: Any) -> None:
         super().__init__(adj)
@@ -235,7 +239,16 @@ class _Parser(HTTPRequestParser):
             return len(data)
         if self.completed and self.received_at is None:
             self.received_at = time.monotonic()
+            if self.adj.arrived_folder is not None and is_file(self):
+                self.noted = arrivals.note(self.adj.arrived_folder)
         return consumed
+
+    def close(self) -> None:
+        """The request is answered, or nobody wants an answer."""
+        super().close()
+        if self.noted is not None:
+            with suppress(OSError):
+                self.noted.unlink(missing_ok=True)
 
     def parse_header(self, header_plus: bytes) -> None:
         """As the parent does; then the body goes to our folder."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
+import subprocess
 import threading
 import time
 
 import pytest
 
-from tracecup.server import receiving
+from tracecup.server import arrivals, receiving
 from tracecup.server.receiving import make_server
 from tracecup.server.storage import BlobStore
 
@@ -49,7 +51,16 @@ def port(app, tmp_path):
     """A running server with two workers for pages and bodies up to 3 MiB."""
     folder = tmp_path / "bodies"
     folder.mkdir()
-    server = make_server(app, "127.0.0.1", 0, 2, 3 * 1024 * KIB, folder=folder, proxied=False)
+    server = make_server(
+        app,
+        "127.0.0.1",
+        0,
+        2,
+        3 * 1024 * KIB,
+        folder=folder,
+        proxied=False,
+        arrived=tmp_path / "arrived",
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     yield server.port
@@ -107,6 +118,42 @@ class TestArrival:
             one.join(10)
         stamp, worked = app.arrivals[-1]
         assert worked - stamp >= 0.3
+
+    def test_it_is_noted_until_the_answer(self, port, app, tmp_path):
+        more = receiving.UPLOAD_THREADS + 2
+        crew = [
+            threading.Thread(target=ask, args=(port, "POST", "/wait", b"x", CSV))
+            for _ in range(more)
+        ]
+        for one in crew:
+            one.start()
+        until = time.monotonic() + 10
+        while len(list((tmp_path / "arrived").glob("*"))) < more and time.monotonic() < until:
+            time.sleep(0.02)
+        ask(port, "POST", "/", b"{}", {"Content-Type": "application/json"})
+        assert len(list((tmp_path / "arrived").glob("*"))) == more
+        assert arrivals.is_awaited(tmp_path / "arrived", 0)
+        assert not arrivals.is_awaited(tmp_path / "arrived", 60)
+        app.go.set()
+        for one in crew:
+            one.join(10)
+        while list((tmp_path / "arrived").glob("*")) and time.monotonic() < until:
+            time.sleep(0.02)
+        assert not arrivals.is_awaited(tmp_path / "arrived", 0)
+
+    def test_notes_of_the_dead_count_no_more(self, tmp_path):
+        folder = tmp_path / "arrived"
+        found = arrivals.note(folder)
+        assert found is not None
+        os.utime(found, (time.time() - 100, time.time() - 100))
+        assert arrivals.is_awaited(folder, 60)
+        os.utime(found, (1, 1))
+        assert not arrivals.is_awaited(folder, 60)
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        (folder / f"{dead.pid}-x@{os.uname().nodename}").touch()
+        assert not arrivals.is_awaited(folder, -1)
+        assert not list(folder.iterdir())
 
     def test_no_header_of_a_client_can_set_it(self, port, app):
         ask(port, headers={"tracecup.received": "1", "Tracecup-Received": "1"})

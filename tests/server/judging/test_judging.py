@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import time
 from datetime import timedelta
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from tests.server.conftest import BEGINS
 
 from tracecup.contest.commitment import read_opening
-from tracecup.server import clock
+from tracecup.server import arrivals, clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
@@ -117,6 +119,18 @@ class TestJudgeRound:
         drain()
         assert court.path("ptable_team001_data02_TRP.csv.zst").read_bytes() == first
         assert court.path("opening_team001.txt").read_text() == opening
+
+    def test_files_that_arrived_in_time_are_waited_for(self, court, server_folder):
+        court.begin()
+        found = arrivals.note(server_folder / arrivals.FOLDER)
+        os.utime(found, (time.time() - 100, time.time() - 100))
+        court.at(court.round.rules.phases.judge + timedelta(seconds=90))
+        with pytest.raises(NotNow, match="arrived in time"):
+            judging.judge_round(court.round)
+        os.utime(found, (time.time() - 80, time.time() - 80))  # this one came too late
+        judging.judge_round(court.round)
+        court.round.refresh_from_db()
+        assert court.round.judging_at is not None
 
     def test_intake_is_closed_for_good(self, court):
         court.to_attack()

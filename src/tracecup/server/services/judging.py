@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from tracecup.contest.archive import COMMITMENTS_FILE, SCORER
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
+from tracecup.server.arrivals import FOLDER, is_awaited
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, dead_jobs, enqueue
 from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Submission, Team
@@ -232,6 +233,10 @@ def _require_over(round: Round, action: Action, actor: Actor) -> None:
             raise Refused("conflict", _("This phase is not over for all teams."))
         left = 10.0 if at is None else min((at - now).total_seconds(), 60.0)
         raise NotNow("the phase is not over", max(left, 0.5))
+    end = last_end(round, action)
+    assert end is not None
+    if is_awaited(settings.CONFIG.folder / FOLDER, (now - end).total_seconds()):
+        raise NotNow("files that arrived in time are still being checked", 2)
 
 
 def _require_running(round: Round) -> None:
