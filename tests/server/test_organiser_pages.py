@@ -149,6 +149,7 @@ class TestRun:
         answer = act(boss, "run", "pause", why="")
         assert answer.status_code == 422
         assert "This was not done" in answer.content.decode()
+        assert "<li>Reason: This field is required.</li>" in answer.content.decode()
         contest.refresh_from_db()
         assert contest.paused_at is None
 

@@ -384,6 +384,14 @@ class TestOpenArchive:
         assert address in text
         assert client.get(address).status_code == 200
 
+    def test_the_results_say_what_the_sample_attacks_are(self, court, client, new_person):
+        court.to_results()
+        boss = new_person("boss")
+        court.contest.organisers.create(person=boss, since=clock.now())
+        client.force_login(boss)
+        text = client.get("/c/spring/results/").content.decode()
+        assert f"I1 {court.contest.rules.samples.reid[0]}" in text
+
     def test_a_new_archive_stays_open(self, court):
         court.to_results()
         open_archive(court.round, True, SYSTEM, "openness")
