@@ -16,6 +16,13 @@ class TestOfEnvironment:
         assert found.upload_bytes == 1024 * 2**20
         assert not found.secure
 
+    @pytest.mark.parametrize("hosts", ["*", "a.example.org, .example.org"])
+    def test_any_host_needs_the_address_for_letters(self, hosts):
+        with pytest.raises(InvalidParameter, match="TRACECUP_SITE_URL"):
+            ServerConfig.of_environment({"TRACECUP_HOSTS": hosts})
+        told = {"TRACECUP_HOSTS": hosts, "TRACECUP_SITE_URL": "https://a.example.org"}
+        assert ServerConfig.of_environment(told).hosts
+
     def test_a_folder_for_all_to_read_has_a_private_database(self, tmp_path):
         folder = tmp_path / "shared"
         folder.mkdir(mode=0o755)

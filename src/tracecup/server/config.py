@@ -51,6 +51,11 @@ class ServerConfig:
         env = os.environ if env is None else env
         folder = Path(env.get(FOLDER_VARIABLE) or "tracecup-server").absolute()
         hosts = tuple(h.strip() for h in env.get("TRACECUP_HOSTS", "").split(",") if h.strip())
+        if not env.get("TRACECUP_SITE_URL") and any(h.startswith(("*", ".")) for h in hosts):
+            raise InvalidParameter(
+                "where TRACECUP_HOSTS allows any name, set TRACECUP_SITE_URL: links in letters "
+                "would lead to whatever name somebody asked for"
+            )
         return cls(
             folder,
             env.get("DATABASE_URL", ""),
