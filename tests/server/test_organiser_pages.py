@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.urls import reverse
 
 from tracecup.server import clock
+from tracecup.server.access import SYSTEM
 from tracecup.server.models import (
     Announcement,
     Appeal,
@@ -22,6 +24,7 @@ from tracecup.server.models import (
     Round,
     Submission,
 )
+from tracecup.server.services.people import new_token
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -240,6 +243,14 @@ class TestTeams:
         assert said in boss.get(address).content.decode()
         settings.CONFIG = replace(settings.CONFIG, mail_url="smtp://mail.example")
         assert said not in boss.get(address).content.decode()
+
+    def test_a_program_of_a_team_is_seen_too(self, boss, contest, team, member):
+        address = reverse("run-teams", args=["spring"])
+        assert "never" in boss.get(address).content.decode()
+        _, secret = new_token(member, "laptop", 30, SYSTEM)
+        asked = Client().get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"})
+        assert asked.status_code == 200
+        assert "never" not in boss.get(address).content.decode()
 
     def test_mistakes_name_their_lines(self, boss, contest):
         answer = act(boss, "run-teams", "csv_check", text="team,email\nred,nobody\n")

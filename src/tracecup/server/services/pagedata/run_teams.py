@@ -205,15 +205,19 @@ def teams_page(role: Role, round: Round | None = None) -> TeamsPage:
     )
 
 
+def _latest(*instants: datetime | None) -> datetime | None:
+    return max((at for at in instants if at is not None), default=None)
+
+
 def team_rows(role: Role, round: Round | None = None) -> list[TeamRow]:
     """All teams of a contest, with what came from them in a round."""
     contest = role.contest
     members: dict[int, list[MemberRow]] = {}
-    seen = Max("person__visits__seen_at")
+    seen, used = Max("person__visits__seen_at"), Max("person__tokens__last_used_at")
     for one in (
         Member.objects.filter(contest=contest)
         .select_related("person")
-        .annotate(last_seen=seen)
+        .annotate(last_seen=seen, last_used=used)
         .order_by("pk")
     ):
         members.setdefault(one.team_id, []).append(
@@ -223,7 +227,7 @@ def team_rows(role: Role, round: Round | None = None) -> list[TeamRow]:
                 name=one.person.get_full_name(),
                 email=one.person.email,
                 captain=one.captain,
-                seen_at=one.last_seen,
+                seen_at=_latest(one.last_seen, one.last_used),
             )
         )
     extensions: dict[int, list[ExtensionRow]] = {}
@@ -249,7 +253,7 @@ def team_rows(role: Role, round: Round | None = None) -> list[TeamRow]:
             hors_concours=team.hors_concours,
             bot=team.bot,
             join_code=team.join_code,
-            seen_at=team.seen_at,
+            seen_at=_latest(team.seen_at, *(one.seen_at for one in members.get(team.pk, []))),
             members=members.get(team.pk, []),
             releases=team.came_releases,
             answers=team.came_answers,
