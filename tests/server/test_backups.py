@@ -30,7 +30,13 @@ class TestBackup:
         page = client.get(reverse("run-backup", args=["spring"])).content.decode()
         assert name in page
         assert "tracecup backup DIR --out FILE" in page
-        fetched = client.get(reverse("backup-file", args=[name]))
+        address = reverse("backup-file", args=[name])
+        assert address not in page
+        assert client.get(address).status_code == 403
+        organiser.is_superuser = True
+        organiser.save()
+        assert address in client.get(reverse("run-backup", args=["spring"])).content.decode()
+        fetched = client.get(address)
         assert len(b"".join(fetched.streaming_content)) == job.result["size"]
         assert client.get(reverse("backup-file", args=["secret_key"])).status_code == 404
         client.force_login(new_person("other"))

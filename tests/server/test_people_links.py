@@ -69,6 +69,7 @@ class TestRedeem:
         secret = people.first_organiser_link()
         person = people.redeem(secret, "Ada", NEW, name="Ada L.", email="ada@example.org")
         assert person.is_staff
+        assert person.is_superuser
         assert (person.username, person.first_name) == ("ada", "Ada L.")
         assert person.check_password(NEW)
         assert people.first_organiser_link() is None

@@ -12,7 +12,8 @@ from django.db import models
 class Person(AbstractUser):
     """Somebody with an account; what she may do in a contest is in `Organiser` and `Member`.
 
-    `is_staff` means: may create contests and see the site's health.
+    `is_staff` means: may create contests and see the site's health. `is_superuser` is who set the
+    server up: may fetch backups, which hold the secrets of all contests.
     """
 
     language = models.CharField(max_length=8, default="", blank=True)

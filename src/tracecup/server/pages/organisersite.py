@@ -120,8 +120,8 @@ def _may_measure(request: HttpRequest) -> bool:
 
 @require_GET
 def backup_file(request: HttpRequest, name: str) -> FileResponse:
-    """A backup, for staff; it holds everything, so it is worth as much as the server itself."""
-    run_site.require_staff(person_of(request))
+    """A backup, for the owner; it holds everything, so it is worth as much as the server itself."""
+    run_site.require_owner(person_of(request))
     if name not in [row.name for row in run_site.backups()]:
         raise not_found("backup")
     found = settings.CONFIG.folder / BACKUP_FOLDER / name

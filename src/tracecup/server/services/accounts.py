@@ -60,12 +60,12 @@ def checked_account(
     }
 
 
-def create_account(columns: dict[str, str], *, staff: bool = False) -> Person:
+def create_account(columns: dict[str, str], *, staff: bool = False, owner: bool = False) -> Person:
     """Store an account that `checked_account` has checked; inside the caller's transaction."""
     try:
         with transaction.atomic():
             person: Person = Person.objects.create(
-                **columns, is_staff=staff, date_joined=clock.now()
+                **columns, is_staff=staff, is_superuser=owner, date_joined=clock.now()
             )
     except IntegrityError:  # the same name in the same moment
         refuse_if([problem("username", _("a name that nobody has yet"), columns["username"])])

@@ -146,7 +146,7 @@ class BackupJob(Schema):
 
 
 class BackupPage(Schema):
-    """Backups of the whole server; only staff may make and fetch them."""
+    """Backups of the whole server; staff may make them, who set the server up fetch them."""
 
     staff: bool
     backups: list[BackupRow]
@@ -350,6 +350,17 @@ def require_staff(person: Person | None) -> Person:
         raise Refused("not-signed-in", _("Please log in first."))
     if not person.is_staff or not person.is_active:
         raise Refused("forbidden", _("Only staff of this server may do this."))
+    return person
+
+
+def require_owner(person: Person | None) -> Person:
+    """Only who set the server up goes on."""
+    person = require_staff(person)
+    if not person.is_superuser:
+        raise Refused(
+            "forbidden",
+            _("Only who set this server up may fetch a backup: it holds all secrets."),
+        )
     return person
 
 
