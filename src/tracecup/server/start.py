@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from tracecup.errors import InvalidParameter
 from tracecup.server.config import FOLDER_VARIABLE, ServerConfig
 
 Say = Callable[[str], None]
@@ -84,13 +85,17 @@ def _serve(
 
     address = f"http://{host if host not in ('0.0.0.0', '::') else 'localhost'}:{port}"
     site = (config.site_url or address).rstrip("/")
+    try:
+        server = make_server(application, host, port, threads, config.upload_bytes)
+    except OSError as error:
+        told = f"cannot listen on {host}, port {port} ({error.strerror}); choose another --port"
+        raise InvalidParameter(told) from error
     if demo:
         from tracecup.server.demo import ensure_demo
 
         ensure_demo(site, say)
     else:
         _say_first_link(site, say)
-    server = make_server(application, host, port, threads, config.upload_bytes)
     sandbox.begin()
     stop = threading.Event()
     crew = [
