@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import tracecup.server.models.contests
+import tracecup.server.models.jsontext
 import tracecup.server.models.submissions
 
 
@@ -264,6 +265,8 @@ class Migration(migrations.Migration):
                 ("released_at", models.DateTimeField(blank=True, null=True)),
                 ("frozen", models.BooleanField(default=False)),
                 ("auto_publish", models.BooleanField(default=True)),
+                ("archive_open", models.BooleanField(default=False)),
+                ("auto_results", models.BooleanField(default=True)),
                 (
                     "contest",
                     models.ForeignKey(
@@ -292,8 +295,9 @@ class Migration(migrations.Migration):
                 ("scorer", models.CharField(max_length=40)),
                 ("inputs_sha256", models.CharField(max_length=64)),
                 ("seconds", models.FloatField()),
-                ("tables", models.JSONField(default=dict)),
-                ("summary", models.JSONField(default=dict)),
+                ("tables", tracecup.server.models.jsontext.JsonText(default=dict)),
+                ("summary", tracecup.server.models.jsontext.JsonText(default=dict)),
+                ("files", models.JSONField(default=dict)),
                 ("created_at", models.DateTimeField()),
                 ("published_at", models.DateTimeField(null=True)),
                 (
@@ -390,6 +394,7 @@ class Migration(migrations.Migration):
                 ("low", models.FloatField(null=True)),
                 ("high", models.FloatField(null=True)),
                 ("scorer", models.CharField(blank=True, default="", max_length=40)),
+                ("inputs_sha256", models.CharField(blank=True, default="", max_length=64)),
                 ("seconds", models.FloatField(null=True)),
                 ("scored_at", models.DateTimeField(null=True)),
                 ("withdrawn_at", models.DateTimeField(null=True)),
