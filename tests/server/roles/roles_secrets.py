@@ -25,7 +25,7 @@ EVERYBODY = ("nobody", "other", "own", "organiser", "elsewhere", "staff")
 PLANTED = {"own": 0.7321948516, "other": 0.8435729614, "third": 0.6947382915}
 """Scores of attacks while nobody may know them; the numbers occur nowhere else."""
 PLANTED_UTILITY = {"own": 0.9753124682, "other": 0.9864235791, "third": 0.9642013577}
-PLANTED_SAMPLE, PLANTED_DRAFT, PLANTED_FROZEN = 0.5836914725, 0.4725803614, 0.3692581479
+PLANTED_SAMPLE, PLANTED_DRAFT, PLANTED_FROZEN = 0.5836914725, 0.5173920648, 0.3692581479
 
 
 def secrets_of(world: World, phase: str) -> list[Secret]:
