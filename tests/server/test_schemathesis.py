@@ -9,6 +9,8 @@ import json
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
@@ -48,6 +50,16 @@ CHECKS = [
     response_schema_conformance,
 ]
 REAL = {"slug": "spring", "number": 1, "round": "final", "person": 1, "name": "info_region.csv"}
+
+
+@pytest.fixture(autouse=True)
+def one_connection():
+    """The test's transaction spans all its requests, so they must not close its connection."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 @pytest.fixture

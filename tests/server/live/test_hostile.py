@@ -45,9 +45,9 @@ def free_bytes(tmp_path):
 
 
 @pytest.fixture
-def served(new_server, free_bytes):
+def served(new_server, free_bytes, database_url):
     """A server with limits of 64 MiB whose disk can be filled; its one team's token and file."""
-    made = new_server("", TRACECUP_UPLOAD_MIB="64", FREE_BYTES=str(free_bytes))
+    made = new_server(database_url, TRACECUP_UPLOAD_MIB="64", FREE_BYTES=str(free_bytes))
     command = [sys.executable, "-c", WITH_DISK, str(made.folder), "--port", str(made.port)]
     made.process = made.run([*command, "--workers", "0"])
     wait_for(made)

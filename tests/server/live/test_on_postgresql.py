@@ -1,0 +1,35 @@
+"""The role matrix, the canaries, the fuzzed API and the web's dangers once more, on PostgreSQL.
+
+The same tests as beside, in a process of their own whose database is another.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parents[1]
+AGAIN = ("roles", "test_schemathesis.py", "test_web_security.py")
+
+
+@pytest.mark.parametrize("what", AGAIN)
+def test_again(what, postgres):
+    name = f"again_{what.removesuffix('.py')}"
+    env = {**os.environ, "DATABASE_URL": postgres(name)}
+    for variable in [one for one in env if one.startswith("PYTEST_")]:
+        del env[variable]
+    options = ["-q", "-p", "no:cacheprovider", "--show-capture=no"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(HERE / what)],
+        env=env,
+        cwd=HERE.parents[1],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
