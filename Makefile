@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test lint format docs bench bench-server paper lock clean
+.PHONY: help run serve test test-slow lint format docs bench bench-server paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -27,8 +27,11 @@ run: $(READY) ## the main job on the embedded default
 serve: $(READY) ## the contest server with a demo contest, in out/server
 	$(PY) -m tracecup serve out/server --demo
 
-test: $(READY) ## all tests
-	$(PY) -m pytest -n 2 --dist loadgroup
+test: $(READY) ## all tests but those of test-slow
+	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
+
+test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes
+	$(PY) -m pytest -m slow
 
 lint: $(READY) ## style, types, import rule
 	$(PY) -m ruff check $(CODE)
