@@ -49,8 +49,8 @@ def run_inside(room: str, quick: bool, out: Path) -> None:
     result = {
         "room": room,
         "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": _git("rev-parse", "HEAD") + ("+changes" if _git("status", "--porcelain") else ""),
-        "hardware": f"{_cpu()}, {os.cpu_count()} cores, {platform.system()}",
+        "commit": git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
+        "hardware": f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}",
         "python": platform.python_version(),
         "command": f"python benchmarks/run.py {'--quick ' if quick else ''}{room}",
         "rows": [vars(row) for row in bench.rows],
@@ -58,12 +58,12 @@ def run_inside(room: str, quick: bool, out: Path) -> None:
     (out / f"{room}.json").write_text(json.dumps(result, indent=1) + "\n")
 
 
-def _git(*words: str) -> str:
+def git(*words: str) -> str:
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=HERE)
     return done.stdout.strip()
 
 
-def _cpu() -> str:
+def cpu_name() -> str:
     info = Path("/proc/cpuinfo")
     if info.exists():
         for line in info.read_text().splitlines():

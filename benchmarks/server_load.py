@@ -28,10 +28,10 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from run import _cpu as cpu_name  # noqa: E402 - a script's neighbours need the path above
-from run import _git as git  # noqa: E402
-from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402
-from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402
+# A script's neighbours need the path above, so these three cannot stand at the top.
+from run import cpu_name, git  # noqa: E402 - see above
+from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402 - see above
+from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402 - see above
 
 GIB = 1 << 30
 RECEIPT_TARGET, SCORED_TARGET, PAGE_TARGET, MEMORY_TARGET = 60.0, 300.0, 0.3, 2.0
@@ -257,10 +257,10 @@ def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
     )
 
     prober = Prober(stand.port, pages_of(players, organiser))
-    time.sleep(3)
+    time.sleep(3)  # what pages need once (charts, templates) is not what they need always
     prober.answers()
     meter = Meter(watch)
-    time.sleep(5)
+    time.sleep(5)  # long enough for a hundred pages of an idle server
     told, used = prober.answers(), meter.used()
     page = used.cpu / len(told.all)
     say(*page_lines("of an idle server", told), *used_lines(used))

@@ -143,6 +143,7 @@ def _unpack(path: Path, folder: Path, limit: int) -> list[Path]:
     try:
         with zipfile.ZipFile(path) as archive:
             return [_member(archive, one, folder, limit) for one in _members(archive)]
+    # zipfile's words for a damaged, an exotic, a cut and an encrypted archive
     except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
         problem = Problem(0, "", f"a broken archive ({error})", "a zip file")
         raise InvalidFile(path, [problem]) from error

@@ -125,7 +125,7 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
     if not page.releases:
         return page
     first = page.releases[0]
-    risks = _risks(found, Entry(team.number, first.challenge))  # type: ignore[arg-type]
+    risks = _risks(found, Entry(team.number, first.challenge))  # type: ignore[arg-type]  # of the rules
     page.scores = [None if one.risk is None else 1 - one.risk for one in risks]
     page.users = sorted(risks, key=lambda one: -(one.risk or 0.0))[:MOST_EXPOSED]
     most = len(risks)
@@ -213,7 +213,8 @@ def _inferred(round: Round, team: Team, own: OwnRelease) -> Path | None:
     """The answer of the strongest trace inference on a release."""
     if not own.trace_by:
         return None
-    by, entry = own.trace_by.split()[0], Entry(team.number, own.challenge)  # type: ignore[arg-type]
+    by = own.trace_by.split()[0]
+    entry = Entry(team.number, own.challenge)  # type: ignore[arg-type]  # of the rules
     sha256: str | None
     if by.isdigit():
         best = Submission.objects.filter(
