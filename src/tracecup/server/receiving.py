@@ -11,6 +11,7 @@ import logging
 import os
 import socket
 import sys
+import threading
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -134,9 +135,18 @@ class Server(MultiSocketServer):
     def stop(self) -> None:
         """End `run()`, from another thread."""
         self._stopped = True
-        for one in list(self.map.values()):
-            if isinstance(one, _Listener):
-                one.pull_trigger()
+        for one in self.listeners():
+            one.pull_trigger()
+
+    def close(self) -> None:
+        """Hear nobody any more, let the workers finish as far as they do in time, hang up."""
+        for one in self.listeners():
+            one.close()
+        super().close()
+
+    def listeners(self) -> list[_Listener]:
+        """The sockets that hear new connections."""
+        return [one for one in list(self.map.values()) if isinstance(one, _Listener)]
 
     @property
     def port(self) -> int:
@@ -342,9 +352,30 @@ class _Channel(HTTPChannel):
 
 
 class _Listener(TcpWSGIServer):
-    """A listening socket."""
+    """A listening socket; the pipe that wakes its loop is not written to once it is closed.
+
+    Workers wake the loop from their own threads. A descriptor that was closed a moment ago may
+    already be another file's.
+    """
 
     channel_class = _Channel
+    is_closed = False
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._waking = threading.Lock()
+        super().__init__(*args, **options)
+
+    def pull_trigger(self) -> None:
+        """Wake the loop, where it still runs."""
+        with self._waking:
+            if not self.is_closed:
+                super().pull_trigger()
+
+    def close(self) -> None:
+        """Close the socket and the pipe."""
+        with self._waking:
+            self.is_closed = True
+            super().close()
 
     def maintenance(self, now: float) -> None:
         """Close connections without activity and those that trickle."""

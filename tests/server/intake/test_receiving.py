@@ -93,6 +93,33 @@ def raw(port, *parts: bytes, wait: float = 0.0) -> bytes:
         return got
 
 
+class TestEnd:
+    def test_stopping_what_ends_already_writes_to_no_closed_pipe(self, app, tmp_path):
+        # `run` may see the wish to stop, and close everything, before `stop` wakes it.
+        server = make_server(app, "127.0.0.1", 0, 1, folder=tmp_path, proxied=False)
+        ends = server.listeners()
+        server.close()
+        for one in ends:
+            one.pull_trigger()
+        server.stop()
+        server.run()
+
+    def test_the_pipe_of_a_closed_listener_is_left_alone_when_its_number_is_used_again(
+        self, app, tmp_path
+    ):
+        server = make_server(app, "127.0.0.1", 0, 1, folder=tmp_path, proxied=False)
+        (listener,) = server.listeners()
+        number = listener.trigger.trigger
+        server.close()
+        with (tmp_path / "other").open("w+b") as other:
+            os.dup2(other.fileno(), number)
+            try:
+                listener.pull_trigger()
+            finally:
+                os.close(number)
+            assert (tmp_path / "other").read_bytes() == b""
+
+
 class TestArrival:
     def test_it_is_the_moment_of_the_last_byte(self, port, app):
         head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nConnection: close\r\n\r\n"
