@@ -103,6 +103,34 @@ class TestReceiveAnswer:
         assert asked == [made.ref, made.ref]
 
 
+class TestSameAnswer:
+    def test_under_another_key_it_is_the_old_receipt_and_costs_nothing(
+        self, desk, team, attackable, at, asked
+    ):
+        first = desk.answer(team, 2)
+        again = desk.answer(team, 2)
+        assert (again.already, again.submission) == (True, first.submission)
+        at("results")
+        assert desk.answer(team, 2).submission == first.submission
+        assert submissions.quota(desk.round, team, "reid", "trace", 2).used == 1
+        assert asked == [first.submission.ref]
+
+    def test_a_failed_or_withdrawn_one_can_be_handed_in_again(self, desk, team, attackable):
+        made = desk.answer(team, 2).submission
+        made.state, made.charged = "failed", False
+        made.save()
+        second = desk.answer(team, 2).submission
+        assert second.attempt == 2
+        submissions.withdraw(second, SYSTEM)
+        assert desk.answer(team, 2).submission.attempt == 3
+
+    def test_another_target_kind_or_team_is_another_answer(self, desk, team, attackable):
+        desk.answer(team, 2)
+        assert not desk.answer(team, 3).already
+        assert not desk.answer(attackable[1], 2).already
+        assert not desk.answer(team, 0, challenge="reid").already
+
+
 class TestTargets:
     def test_others_and_the_benchmark(self, desk, team, attackable):
         labels = [entry.label for entry in submissions.targets(desk.round, team)]
@@ -192,6 +220,18 @@ class TestReceiveArchive:
         assert [i.receipt.submission.pk for i in first.items] == [
             i.receipt.submission.pk for i in again.items
         ]
+        assert Submission.objects.count() == 2
+
+    def test_a_second_archive_costs_only_what_is_new_in_it(self, desk, team, attackable):
+        name = "etable_team001-00{}_data02_TRP.csv"
+        first = send(desk, team, {name.format(2): desk.table()})
+        files = {name.format(2): desk.table(), name.format(3): desk.table()}
+        for _ in range(2):  # the second time under the same key: the same answer
+            second = send(desk, team, files, key="zip-2")
+            assert (second.accepted, second.already) == (1, 1)
+            old, _new = second.items
+            assert old.receipt.already
+            assert old.receipt.submission == first.items[0].receipt.submission
         assert Submission.objects.count() == 2
 
     def test_another_archive_under_the_same_key_is_a_conflict(self, desk, team, attackable):

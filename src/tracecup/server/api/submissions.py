@@ -47,17 +47,25 @@ class CheckInfo(Schema):
 
 
 class ArchiveItem(Schema):
-    """What became of one file of an archive: a submission, or an error in the usual format."""
+    """What became of one file of an archive: a submission, or an error in the usual format.
+
+    `already`: the submission is an earlier one with the same content; this file cost nothing.
+    """
 
     name: str
+    already: bool
     submission: SubmissionInfo | None
     error: dict[str, Any] | None
 
 
 class ArchiveInfo(Schema):
-    """What became of all files of an archive; `accepted` of them cost a try."""
+    """What became of all files of an archive; `accepted` of them cost a try.
+
+    `already` of them were handed in before with the same content and cost nothing now.
+    """
 
     accepted: int
+    already: int
     items: list[ArchiveItem]
 
 
@@ -88,7 +96,7 @@ def submit(request: HttpRequest, slug: str) -> Any:
     """Hand in one file as a form.
 
     Where `kind` is missing the name of the file says what it is. 201: accepted; 200: it was here
-    before under the same key; 422 `rejected`: costs no try, `problems` name the first bad lines.
+    before under the same key, or the same answer for the same target was; 422 `rejected`: costs no try, `problems` name the first bad lines.
     """
     role, fields, file = _form(request, slug)
     round = _round(role, fields.get("round"))
@@ -121,7 +129,10 @@ def submit_raw(
     consent: bool = False,
     confirm_invalid: bool = False,
 ) -> Any:
-    """Hand in one file as it is: the body is the file, the contest's file name says what it is."""
+    """Hand in one file as it is: the body is the file, the contest's file name says what it is.
+
+    Answers as handing in a form does.
+    """
     role = _team_role(request, slug)
     where = _round(role, round)
     kind, challenge, target = submissions.place_of(role.require_team(), name)
@@ -162,12 +173,13 @@ def submit_archive(request: HttpRequest, slug: str) -> ArchiveInfo:
     items = [
         ArchiveItem(
             name=item.name,
+            already=item.receipt is not None and item.receipt.already,
             submission=submission_info(item.receipt.submission) if item.receipt else None,
             error=item.refused.as_dict()["error"] if item.refused else None,
         )
         for item in batch.items
     ]
-    return ArchiveInfo(accepted=batch.accepted, items=items)
+    return ArchiveInfo(accepted=batch.accepted, already=batch.already, items=items)
 
 
 @router.post(
@@ -319,7 +331,8 @@ def _answer(receipt: submissions.Receipt) -> Status[SubmissionInfo] | HttpRespon
     """The submission, or the refusal of a rejected one with its receipt."""
     made = receipt.submission
     if made.state != "rejected":
-        return Status(200 if receipt.repeated else 201, submission_info(made))
+        seen = receipt.repeated or receipt.already
+        return Status(200 if seen else 201, submission_info(made))
     return answer(
         Refused(
             "rejected",

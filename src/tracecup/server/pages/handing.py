@@ -41,6 +41,7 @@ class Outcome:
     checked: Any = None
     refused: Refused | None = None
     submission: Any = None
+    already: bool = False
     batch: Any = None
     charts: tuple[Any, ...] = ()
 
@@ -67,7 +68,7 @@ def release(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         outcome = Outcome(refused=refused, challenge=request.POST.get("challenge", ""))
     if outcome.submission is not None and outcome.submission.state != "rejected":
-        return _accepted(request, here, outcome.submission, "team-release")
+        return _accepted(request, here, outcome, "team-release")
     if getattr(request, "htmx", False):
         context = here.context(outcome=outcome, floor=here.contest.rules.scores.utility_floor)
         return render(request, "server/team/parts/outcome.html", context)
@@ -87,7 +88,7 @@ def attack(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         outcome = Outcome(refused=refused)
     if outcome.submission is not None and outcome.submission.state != "rejected":
-        return _accepted(request, here, outcome.submission, "team-attack")
+        return _accepted(request, here, outcome, "team-attack")
     if getattr(request, "htmx", False):
         return render(request, "server/team/parts/outcome.html", here.context(outcome=outcome))
     return _attack_page(request, here, outcome)
@@ -166,7 +167,7 @@ def _attack_outcome(request: HttpRequest, here: Place) -> Outcome:
     receipt = submissions.receive(
         round, own, kind=kind, challenge=challenge, target=target, **given
     )
-    return Outcome(name, challenge, submission=receipt.submission)
+    return Outcome(name, challenge, submission=receipt.submission, already=receipt.already)
 
 
 def _place_of_answer(request: HttpRequest, here: Place, name: str) -> tuple[str, str, int | None]:
@@ -190,11 +191,16 @@ def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
     return tuple(movement_charts(moved, public.city_map(here.contest), reach))
 
 
-def _accepted(request: HttpRequest, here: Place, submission: Any, page: str) -> HttpResponse:
+def _accepted(request: HttpRequest, here: Place, outcome: Outcome, page: str) -> HttpResponse:
+    submission = outcome.submission
     receipt = reverse("receipt", args=[submission.receipt])
-    said = _("Received {name}: SHA-256 {hash}….").format(
-        name=submission.file_name, hash=submission.sha256[:12]
-    )
+    said = _("Received {name}: SHA-256 {hash}….")
+    if outcome.already:
+        said = _(
+            "Your team handed in this very answer before ({name}, SHA-256 {hash}…); "
+            "no try was charged and nothing changed."
+        )
+    said = said.format(name=submission.file_name, hash=submission.sha256[:12])
     messages.success(request, format_html('{} <a href="{}">{}</a>', said, receipt, _("Receipt")))
     target = f"{reverse(page, args=[here.contest.slug])}?round={submission.round.name}"
     if getattr(request, "htmx", False):

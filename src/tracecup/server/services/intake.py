@@ -19,7 +19,7 @@ from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.services import log
 from tracecup.server.services.checking import Checked, check
-from tracecup.server.services.choices import choose_default, kept_method, locked
+from tracecup.server.services.choices import STANDING, choose_default, kept_method, locked
 from tracecup.server.services.incoming import Incoming
 from tracecup.server.services.quotas import action_of, quota, require_target
 from tracecup.server.storage import store
@@ -30,10 +30,14 @@ REJECTED_AN_HOUR = 200
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a file; `repeated`: it was here before under the same key."""
+    """What became of a file; `repeated`: it was here before under the same key.
+
+    `already`: under another key the team had handed in the same answer; this one costs nothing.
+    """
 
     submission: Submission
     repeated: bool = False
+    already: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def shown_name(name: str) -> str:
 def _known(round: Round, team: Team, handed: Handed, sha256: str) -> Receipt | None:
     found = Submission.objects.filter(team=team, idempotency_key=handed.key).first()
     if found is None:
-        return None
+        return _same_answer(round, team, handed, sha256)
     was = {"kind": found.kind, "challenge": found.challenge, "target": found.target}
     if found.sha256 == sha256 and found.round_id == round.pk and was == handed.place:
         return Receipt(found, repeated=True)
@@ -155,6 +159,18 @@ def _known(round: Round, team: Team, handed: Handed, sha256: str) -> Receipt | N
         "conflict",
         _("This idempotency key was used for another file; take a new key for a new file."),
     )
+
+
+def _same_answer(round: Round, team: Team, handed: Handed, sha256: str) -> Receipt | None:
+    """The standing answer with the same content for the same target: it would score the same.
+
+    A release is taken each time: handed in again, it is the one that counts from then on.
+    """
+    if handed.kind == "release":
+        return None
+    same = Submission.objects.filter(round=round, team=team, **handed.place, sha256=sha256)
+    found = same.filter(state__in=STANDING).order_by("id").first()
+    return Receipt(found, already=True) if found is not None else None
 
 
 def _admit(round: Round, team: Team, handed: Handed) -> None:

@@ -83,7 +83,13 @@ class BatchReceipt:
     @property
     def accepted(self) -> int:
         """How many files were accepted."""
-        return sum(1 for item in self.items if item.receipt and item.receipt.submission.charged)
+        receipts = [item.receipt for item in self.items if item.receipt]
+        return sum(1 for one in receipts if one.submission.charged and not one.already)
+
+    @property
+    def already(self) -> int:
+        """How many answers the team had handed in before, with the same content."""
+        return sum(1 for item in self.items if item.receipt and item.receipt.already)
 
 
 def check_only(
@@ -126,7 +132,8 @@ def receive(
     A file in a wrong format gives a receipt with state `rejected`; it costs no try and its bytes
     are not kept. A release below the floor is `Refused` unless `confirm_invalid`; then it costs a
     try and is invalid. The same key with the same content gives the same receipt, at any time;
-    with another content it is a conflict. `received_at` is when the last byte had arrived, on the
+    with another content it is a conflict. An answer whose content stands already for the same
+    target gives the receipt of that one (`already`), at any time. `received_at` is when the last byte had arrived, on the
     contest's clock.
     """
     handed = Handed(
@@ -160,7 +167,8 @@ def receive_archive(
 ) -> BatchReceipt:
     """Take in a zip archive of many files; the contest's file names say what each one is.
 
-    Every file is judged by itself: what is wrong with one does not touch the others.
+    Every file is judged by itself: what is wrong with one does not touch the others. Answers that
+    an earlier archive brought already cost nothing.
     """
     digest = hashlib.sha256(_checked_key(key).encode()).hexdigest()
     with spooled(source, settings.CONFIG.upload_bytes) as file:
