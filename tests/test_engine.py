@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracecup.engine import engine, map_blocks, thread_count
-from tracecup.errors import InvalidParameter, UnreadableFile
+from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.kernels import block_bounds
 
 
@@ -44,6 +45,22 @@ class TestMapBlocks:
 
     def test_nothing_to_do(self):
         assert map_blocks(lambda a, b: 1, 0) == []
+
+
+class TestErrorsTravel:
+    """An executor may compute in another process; errors come back by pickle."""
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            UnreadableFile("a.csv", "no such file"),
+            InvalidFile("b.csv", [Problem(2, "reg_id", "'x'", "a number")], 12),
+            InvalidParameter("too much"),
+        ],
+    )
+    def test_with_all_their_parts(self, error):
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
 
 
 class TestEngine:

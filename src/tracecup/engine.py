@@ -42,8 +42,8 @@ def threads(count: int | None = None) -> Iterator[Executor]:
 def engine(name: str = LOCAL) -> Iterator[Executor | None]:
     """Where whole jobs run: None for `local` (this process), an executor for `dask://HOST:PORT`.
 
-    The workers of a dask cluster need tracecup and the same data folder; dask is not among our
-    dependencies.
+    The workers of a dask cluster need tracecup and the data at the same paths; `distributed`
+    comes with the extra `dask`.
 
     >>> with engine("local") as executor:
     ...     print(executor)
@@ -59,7 +59,7 @@ def engine(name: str = LOCAL) -> Iterator[Executor | None]:
     except ImportError as error:
         raise InvalidParameter(
             f"engine {name} needs the package distributed, which is not installed here; "
-            "install dask[distributed], or use --engine local"
+            "install tracecup[dask], or use --engine local"
         ) from error
     try:
         client = client_of("tcp://" + name.removeprefix(DASK))

@@ -40,6 +40,10 @@ class UnreadableFile(TraceCupError, OSError):
         self.reason = reason
         super().__init__(f"{self.path}: {reason}")
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Errors travel between processes by their parts, since the message is not an argument."""
+        return type(self), (self.path, self.reason)
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -77,3 +81,7 @@ class InvalidFile(TraceCupError, ValueError):
         if self.total > len(self.problems):
             lines.append(f"{self.path}: and {self.total - len(self.problems)} more")
         super().__init__("\n".join(lines))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """As above."""
+        return type(self), (self.path, self.problems, self.total)

@@ -5,6 +5,9 @@ import json
 import signal
 import subprocess
 import sys
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,6 +15,7 @@ import pytest
 
 from tracecup import City, Clock, Grid, Traces, __version__
 from tracecup.city import ContestClock, write_city, write_clock
+from tracecup.cli.main import run
 from tracecup.errors import InvalidFile, InvalidParameter, UnknownMethod, UnreadableFile
 from tracecup.study import sweep as module
 from tracecup.study.comparison import compare
@@ -278,6 +282,42 @@ made = sweep(
 )
 print(made.kept, made.computed, len(made.table))
 """
+
+
+class TestElsewhere:
+    def test_another_process_finds_the_same(self, folder, tmp_path, monkeypatch):
+        here = swept(folder, tmp_path / "here", defences=[*DEFENCES, "MRLH(5,5,0)"])
+        monkeypatch.chdir(folder.parent)
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            options = {"defences": [*DEFENCES, "MRLH(5,5,0)"], "executor": pool}
+            there = swept(Path(folder.name), tmp_path / "there", **options)
+            again = swept(Path(folder.name), tmp_path / "there", **options)
+        assert untimed(there.table) == untimed(here.table)
+        assert (there.computed, there.kept, there.failed) == (8, 0, here.failed)
+        assert (again.computed, again.kept) == (0, 8)
+        assert again.table == there.table
+
+    def test_what_is_finished_is_kept_when_a_worker_breaks(self, folder, tmp_path):
+        class Breaking(ThreadPoolExecutor):
+            """Breaks after three tasks."""
+
+            def submit(self, work, *args, **options):
+                future: Future = Future()
+                self.sent = getattr(self, "sent", 0) + 1
+                if self.sent > 3:
+                    future.set_exception(RuntimeError("the worker is gone"))
+                else:
+                    future.set_result(work(*args, **options))
+                return future
+
+        with Breaking() as pool, pytest.raises(RuntimeError, match="gone"):
+            swept(folder, tmp_path / "out", executor=pool)
+        assert swept(folder, tmp_path / "out").kept == 3
+
+    def test_the_command_takes_an_engine(self, folder, tmp_path, capsys):
+        words = ["benchmark", "--data", str(folder), "--out", str(tmp_path), "--engine"]
+        assert run([*words, "cloud"]) == 2
+        assert "local or dask://HOST:PORT" in capsys.readouterr().err
 
 
 class TestKilled:

@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit, people, progress
+from tracecup.cli.common import Engine, Json, emit, people, progress
 
 if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
@@ -56,6 +56,7 @@ def benchmark(
     force: Annotated[
         bool, typer.Option("--force", help="Run again what is finished already.")
     ] = False,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Run every defence against every attack on every data set with every seed.
@@ -68,13 +69,14 @@ def benchmark(
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
     """
+    from tracecup.engine import engine as engine_of
     from tracecup.study import comparison
     from tracecup.study.sweep import sweep
     from tracecup.study.sweepdata import find_data
     from tracecup.study.sweeptable import summarize, write_tables
 
     every = (*comparison.REID_ATTACKS, *comparison.TRACE_ATTACKS)
-    with progress("sweeping") as advance:
+    with engine_of(engine) as executor, progress("sweeping") as advance:
         made = sweep(
             find_data(data),
             out,
@@ -84,6 +86,7 @@ def benchmark(
             floor=None if as_written else floor,
             force=force,
             progress=advance,
+            executor=executor,
         )
     files = [*write_tables(out, made.table), *_draw(made.table, out)]
     for failure in made.failed:

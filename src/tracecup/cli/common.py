@@ -30,6 +30,12 @@ OriginalFile = Annotated[
     Path, typer.Option("--original", help="Original traces: orgtraces file.", show_default=False)
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine", help="Where the work is done: local, or dask://HOST:PORT (a dask scheduler)."
+    ),
+]
 Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Seed of the random draws; system entropy without."),

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit, people, progress
+from tracecup.cli.common import Engine, Json, emit, people, progress
 
 if TYPE_CHECKING:
     from tracecup.study.context import Context
@@ -47,12 +47,7 @@ def reproduce(
         bool, typer.Option("--force", help="Run again what is complete already.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
-    engine: Annotated[
-        str,
-        typer.Option(
-            "--engine", help="Where studies run: local, or dask://HOST:PORT (needs dask there)."
-        ),
-    ] = "local",
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Make figures and tables of the paper again: numbers, pictures, and published beside ours.

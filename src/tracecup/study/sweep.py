@@ -5,29 +5,23 @@ Every finished cell of the grid is a small file, so that a run that was stopped 
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import json
-import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tracecup import __version__
-from tracecup.attack import InferenceAttack, ReidAttack
 from tracecup.city import City
 from tracecup.contest.bots import inference_attack, reid_attack
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
-from tracecup.obfuscate import Compose, Obfuscator, parse_obfuscator
-from tracecup.registry import Method, methods, nearest, split_name
-from tracecup.safeio import atomic_write
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.registry import methods, nearest, split_name
 from tracecup.score import FLOOR
-from tracecup.study.comparison import Attacked, Release, attack, release
+from tracecup.study.comparison import attack, release
 from tracecup.study.results import Table
+from tracecup.study.sweepcells import Attack, Cell, file_name
 from tracecup.study.sweepdata import DataSet
 from tracecup.traces import Traces
 
@@ -50,9 +44,8 @@ COLUMNS = (
     "tracecup",
 )
 CELLS = "cells"
-FORMAT = 1
 
-Attack = ReidAttack | InferenceAttack
+Tick = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -92,6 +85,7 @@ def sweep(
     floor: float | None = FLOOR,
     force: bool = False,
     progress: Callable[[float, float], None] | None = None,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Run every defence on every data set with every seed, and every attack on what it releases.
 
@@ -101,7 +95,8 @@ def sweep(
     version of tracecup are the same, and (for methods from outside tracecup) the source of the
     module that defines them. Attacks that a stored cell lacks are run and added. `force` runs
     everything again. A cell that fails is noted, and the others go on. The table holds exactly
-    the grid asked for, whatever else lies in the folder.
+    the grid asked for, whatever else lies in the folder. An `executor` gets all cells that lack
+    something at once; where it computes elsewhere, the data must lie at the same paths there.
     """
     shields = _distinct([parse_obfuscator(name) for name in defences])
     swords = _distinct([method for name in attacks for method in attacks_called(name)])
@@ -112,33 +107,40 @@ def sweep(
         raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
     folder = out / CELLS
     _make(folder)
-    rows: list[tuple[Any, ...]] = []
-    failed: list[Failure] = []
-    computed = kept = done = 0
-    work = 1 + len(swords)
-    total = len(data) * len(shields) * len(chosen) * work
-    for one in data:
-        digest, stage = one.digest(), _Stage(one)
-        for shield, seed in product(shields, chosen):
-            path = folder / _file_name(digest, shield, floor, seed)
-            cell = _Cell.new() if force else _Cell.read(path)
-            missing = [sword for sword in swords if not cell.holds(sword)]
-            try:
-                for step in stage.fill(cell, str(shield), floor, seed, missing):
-                    if progress:
-                        progress(done + work - len(missing) + step, total)
-                if missing:
-                    cell.write(path)
-                rows += cell.rows((one.data, one.team, str(shield)), seed, floor, swords)
-                computed, kept = computed + bool(missing), kept + (not missing)
-            except UnreadableFile:
-                raise
-            except TraceCupError as error:
-                failed.append(Failure(one.data, one.team, str(shield), seed, str(error)))
-            done += work
-            if progress:
-                progress(done, total)
-    return Sweep(Table.of(COLUMNS, rows), computed, kept, tuple(failed))
+    tasks = [
+        _Task(
+            one, digest, str(shield), seed, floor, folder / file_name(digest, shield, floor, seed)
+        )
+        for one, digest in [(one, one.digest()) for one in data]
+        for shield, seed in product(shields, chosen)
+    ]
+    work, total = 1 + len(swords), len(tasks) * (1 + len(swords))
+    cells = [Cell.new() if force else Cell.read(task.path) for task in tasks]
+    lacks = [[sword for sword in swords if not cell.holds(sword)] for cell in cells]
+    computed = sum(map(bool, lacks))
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    failed: dict[int, Failure] = {}
+    done = 0
+
+    def told(step: int) -> None:
+        if progress:
+            progress(done + step, total)
+
+    for k, outcome in _outcomes(tasks, cells, lacks, told, executor):
+        task = tasks[k]
+        names = (task.data.data, task.data.team, task.defence)
+        if isinstance(outcome, Cell):
+            if lacks[k]:
+                outcome.write(task.path)
+            rows[k] = outcome.rows(names, task.seed, floor, swords)
+        else:
+            failed[k] = Failure(*names, task.seed, outcome)
+        done += work
+        told(0)
+    kept = len(tasks) - computed
+    computed -= len(failed)
+    table = Table.of(COLUMNS, [row for k in sorted(rows) for row in rows[k]])
+    return Sweep(table, computed, kept, tuple(failed[k] for k in sorted(failed)))
 
 
 def attacks_called(name: str) -> list[Attack]:
@@ -159,143 +161,83 @@ def attacks_called(name: str) -> list[Attack]:
     return found
 
 
-class _Stage:
-    """One data set under attack; it is read when it is first needed."""
+@dataclass(frozen=True)
+class _Task:
+    """A cell to be computed, here or elsewhere."""
 
-    def __init__(self, data: DataSet) -> None:
-        self._data = data
-        self._loaded: tuple[City, Traces, Traces] | None = None
+    data: DataSet
+    digest: str
+    defence: str
+    seed: int
+    floor: float | None
+    path: Path
 
-    def fill(
-        self,
-        cell: _Cell,
-        defence: str,
-        floor: float | None,
-        seed: int,
-        missing: Sequence[Attack],
-    ) -> Iterator[int]:
-        """Run the attacks that a cell lacks; yields how many of them are done."""
+    def fill(self, cell: Cell, missing: Sequence[Attack], tick: Tick | None = None) -> Cell | str:
+        """The cell with the attacks that it lacked, or why that cannot be had."""
+        try:
+            city, reference, original = _loaded(self.data, self.digest)
+            made = release(
+                city,
+                reference,
+                original,
+                self.defence,
+                floor=self.floor,
+                seed=self.seed,
+                tuned=cell.tuned,
+            )
+            cell.note(made)
+            for k, method in enumerate(missing):
+                if tick:
+                    tick(k)
+                cell.add(method, attack(made, method, self.seed))
+        except UnreadableFile:
+            raise
+        except TraceCupError as error:
+            return str(error)
+        return cell
+
+
+@lru_cache(maxsize=1)
+def _loaded(data: DataSet, digest: str) -> tuple[City, Traces, Traces]:
+    """The traces of a data set, kept for its next cell; `digest` tells changed files apart."""
+    return data.load()
+
+
+def _outcomes(
+    tasks: Sequence[_Task],
+    cells: Sequence[Cell],
+    lacks: Sequence[Sequence[Attack]],
+    told: Tick,
+    executor: Executor | None,
+) -> Iterator[tuple[int, Cell | str]]:
+    """Number and outcome of every task, in the order in which they are finished."""
+    sent: dict[Future[Cell | str], int] = {}
+    for k, (task, cell, missing) in enumerate(zip(tasks, cells, lacks, strict=True)):
         if not missing:
-            return
-        if self._loaded is None:
-            self._loaded = self._data.load()
-        city, reference, original = self._loaded
-        made = release(city, reference, original, defence, floor=floor, seed=seed, tuned=cell.tuned)
-        cell.note(made)
-        for k, method in enumerate(missing):
-            yield k
-            cell.add(method, attack(made, method, seed))
-
-
-@dataclass
-class _Cell:
-    """What is known of one cell; as JSON in its file."""
-
-    tuned: str | None
-    utility: float
-    seconds: float
-    attacks: dict[str, dict[str, Any]]
-
-    @classmethod
-    def new(cls) -> _Cell:
-        return cls(None, 0.0, 0.0, {})
-
-    @classmethod
-    def read(cls, path: Path) -> _Cell:
-        """The stored cell; a new one where there is none or where it is damaged."""
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            held = json.loads(path.read_text("utf-8"))
-            found = cls(
-                str(held["tuned"]), float(held["utility"]), float(held["seconds"]), held["attacks"]
-            )
-            for entry in found.attacks.values():
-                float(entry["score"] + entry["low"] + entry["high"] + entry["seconds"])
-                str(entry["code"])
-                float(entry["expected_error_km"] or 0)
-            return found
-        return cls.new()
-
-    def holds(self, method: Attack) -> bool:
-        held = self.attacks.get(_key(method))
-        return held is not None and held["code"] == _code(method)
-
-    def note(self, made: Release) -> None:
-        if self.tuned is None:
-            self.tuned, self.utility, self.seconds = made.tuned, made.utility.value, made.seconds
-
-    def add(self, method: Attack, met: Attacked) -> None:
-        self.attacks[_key(method)] = {
-            "score": met.score.value,
-            "low": met.score.interval.low,
-            "high": met.score.interval.high,
-            "expected_error_km": met.expected_error,
-            "seconds": met.seconds,
-            "code": _code(method),
-        }
-
-    def write(self, path: Path) -> None:
-        with atomic_write(path) as file:
-            file.write(json.dumps(vars(self), allow_nan=False).encode())
-
-    def rows(
-        self,
-        names: tuple[str, str, str],
-        seed: int,
-        floor: float | None,
-        swords: Sequence[Attack],
-    ) -> list[tuple[Any, ...]]:
-        found = []
-        for method in swords:
-            held = self.attacks[_key(method)]
-            numbers = (held[k] for k in ("score", "low", "high", "expected_error_km", "seconds"))
-            found.append(
-                (
-                    *names,
-                    self.tuned,
-                    seed,
-                    floor,
-                    self.utility,
-                    _kind(method),
-                    str(method),
-                    *numbers,
-                    self.seconds,
-                    __version__,
-                )
-            )
-        return found
+            yield k, cell
+        elif executor is None:
+            yield k, task.fill(cell, missing, told)
+        else:
+            away = replace(task, data=task.data.absolute())
+            sent[executor.submit(away.fill, cell, missing)] = k
+    broken: list[BaseException] = []
+    try:
+        for future in as_completed(sent):
+            if error := future.exception():
+                broken.append(error)
+            else:
+                yield sent[future], future.result()
+    finally:
+        for future in sent:
+            future.cancel()
+    # Only now, so that what others have finished is kept.
+    if broken:
+        raise broken[0]
 
 
 def _distinct(found: Sequence[Any]) -> list[Any]:
     """Methods without repetitions, in order; two that print alike are the same."""
     return list({(type(method), str(method)): method for method in found}.values())
-
-
-def _kind(method: Attack) -> str:
-    return "reid" if isinstance(method, ReidAttack) else "trace"
-
-
-def _key(method: Attack) -> str:
-    return f"{_kind(method)} {method}"
-
-
-def _file_name(digest: str, defence: Obfuscator, floor: float | None, seed: int) -> str:
-    """A readable name that holds everything the cell depends on as a hash."""
-    path = json.dumps([FORMAT, __version__, digest, str(defence), _code(defence), floor, seed])
-    word = re.sub(r"[^A-Za-z0-9.]+", "_", str(defence)).strip("_")[:40]
-    return f"{word}-seed{seed}-{hashlib.sha256(path.encode()).hexdigest()[:24]}.json"
-
-
-def _code(method: Method) -> str:
-    """Digest of the source of a method that is not ours: edited methods are run again."""
-    if isinstance(method, Compose):
-        return "+".join(_code(stage) for stage in method.stages).strip("+")
-    name = type(method).__module__
-    if name.partition(".")[0] == "tracecup":
-        return ""
-    with suppress(OSError, TypeError, KeyError):
-        source = inspect.getsource(sys.modules[name])
-        return hashlib.sha256(source.encode()).hexdigest()[:24]
-    return ""
 
 
 def _make(folder: Path) -> None:

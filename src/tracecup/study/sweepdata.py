@@ -44,6 +44,11 @@ class DataSet:
             whole.update(part.digest())
         return whole.hexdigest()
 
+    def absolute(self) -> DataSet:
+        """The same files, for a process with another working directory."""
+        paths = (self.city, self.clock, self.reference, self.original)
+        return DataSet(self.data, self.team, *(path.absolute() for path in paths))
+
     def load(self) -> tuple[City, Traces, Traces]:
         """City, reference traces (which may have gaps) and original traces."""
         city, clock = read_city(self.city), read_clock(self.clock)

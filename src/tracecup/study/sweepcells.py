@@ -1,0 +1,140 @@
+"""What is known of one cell of a sweep (data set, defence, seed), as a small JSON file.
+
+The name of the file holds everything the cell depends on, so that nothing stale is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tracecup import __version__
+from tracecup.attack import InferenceAttack, ReidAttack
+from tracecup.obfuscate import Compose, Obfuscator
+from tracecup.registry import Method
+from tracecup.safeio import atomic_write
+from tracecup.study.comparison import Attacked, Release
+
+FORMAT = 1
+
+Attack = ReidAttack | InferenceAttack
+
+
+@dataclass
+class Cell:
+    """What is known of one cell; as JSON in its file."""
+
+    tuned: str | None
+    utility: float
+    seconds: float
+    attacks: dict[str, dict[str, Any]]
+
+    @classmethod
+    def new(cls) -> Cell:
+        """A cell of which nothing is known."""
+        return cls(None, 0.0, 0.0, {})
+
+    @classmethod
+    def read(cls, path: Path) -> Cell:
+        """The stored cell; a new one where there is none or where it is damaged."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            held = json.loads(path.read_text("utf-8"))
+            found = cls(
+                str(held["tuned"]), float(held["utility"]), float(held["seconds"]), held["attacks"]
+            )
+            for entry in found.attacks.values():
+                float(entry["score"] + entry["low"] + entry["high"] + entry["seconds"])
+                str(entry["code"])
+                float(entry["expected_error_km"] or 0)
+            return found
+        return cls.new()
+
+    def holds(self, method: Attack) -> bool:
+        """Whether the attack was run, with the code it has now."""
+        held = self.attacks.get(_key(method))
+        return held is not None and held["code"] == _code(method)
+
+    def note(self, made: Release) -> None:
+        """Remember the defence, tuned, and its utility."""
+        if self.tuned is None:
+            self.tuned, self.utility, self.seconds = made.tuned, made.utility.value, made.seconds
+
+    def add(self, method: Attack, met: Attacked) -> None:
+        """Remember what an attack achieved."""
+        self.attacks[_key(method)] = {
+            "score": met.score.value,
+            "low": met.score.interval.low,
+            "high": met.score.interval.high,
+            "expected_error_km": met.expected_error,
+            "seconds": met.seconds,
+            "code": _code(method),
+        }
+
+    def write(self, path: Path) -> None:
+        """Store it, whole or not at all."""
+        with atomic_write(path) as file:
+            file.write(json.dumps(vars(self), allow_nan=False).encode())
+
+    def rows(
+        self,
+        names: tuple[str, str, str],
+        seed: int,
+        floor: float | None,
+        swords: Sequence[Attack],
+    ) -> list[tuple[Any, ...]]:
+        """A row of the table for each of these attacks."""
+        found = []
+        for method in swords:
+            held = self.attacks[_key(method)]
+            numbers = (held[k] for k in ("score", "low", "high", "expected_error_km", "seconds"))
+            found.append(
+                (
+                    *names,
+                    self.tuned,
+                    seed,
+                    floor,
+                    self.utility,
+                    _kind(method),
+                    str(method),
+                    *numbers,
+                    self.seconds,
+                    __version__,
+                )
+            )
+        return found
+
+
+def _kind(method: Attack) -> str:
+    return "reid" if isinstance(method, ReidAttack) else "trace"
+
+
+def _key(method: Attack) -> str:
+    return f"{_kind(method)} {method}"
+
+
+def file_name(digest: str, defence: Obfuscator, floor: float | None, seed: int) -> str:
+    """A readable name that holds everything the cell depends on as a hash."""
+    path = json.dumps([FORMAT, __version__, digest, str(defence), _code(defence), floor, seed])
+    word = re.sub(r"[^A-Za-z0-9.]+", "_", str(defence)).strip("_")[:40]
+    return f"{word}-seed{seed}-{hashlib.sha256(path.encode()).hexdigest()[:24]}.json"
+
+
+def _code(method: Method) -> str:
+    """Digest of the source of a method that is not ours: edited methods are run again."""
+    if isinstance(method, Compose):
+        return "+".join(_code(stage) for stage in method.stages).strip("+")
+    name = type(method).__module__
+    if name.partition(".")[0] == "tracecup":
+        return ""
+    with suppress(OSError, TypeError, KeyError):
+        source = inspect.getsource(sys.modules[name])
+        return hashlib.sha256(source.encode()).hexdigest()[:24]
+    return ""
