@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+import re
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -18,10 +20,26 @@ from tracecup.report import (
     TraceExample,
 )
 from tracecup.report.chart import still_picture, views_of
-from tracecup.report.maps import population_map, trace_maps
-from tracecup.report.matrices import heat_map
+from tracecup.report.maps import (
+    MapWords,
+    hospitals,
+    population_map,
+    spelled,
+    trace_maps,
+    trace_views,
+)
+from tracecup.report.matrices import heat_map, heat_spec
 from tracecup.report.risk import risk_bands, risk_histogram
-from tracecup.report.scores import scatter, utility
+from tracecup.report.scores import (
+    STATUSES,
+    ScoreWords,
+    both_scores,
+    minima_layers,
+    scatter,
+    tooltip,
+    utility,
+    utility_layers,
+)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +145,12 @@ class TestUtility:
         rows = layer(utility(replace(tiny, releases=releases)).views[0], "utility")
         assert "000" not in {r["label"] for r in rows}
 
+    def test_the_axis_begins_below_the_lowest_utility(self, tiny):
+        svg = still_picture(utility(tiny).picture)
+        numbers = [float(text) for text in re.findall(r">([0-9.]+)<", svg)]
+        # 0.4 stands at both axes, 0.3 at the upright one only.
+        assert (numbers.count(0.4), numbers.count(0.3)) == (2, 1)
+
 
 class TestRisk:
     def test_quantiles_by_hand_the_safest_first(self, tiny):
@@ -215,6 +239,52 @@ class TestTraceMaps:
 
     def test_nothing_known_no_chart(self, tiny):
         assert trace_maps(replace(tiny, example=None)) is None
+
+
+class TestWords:
+    """Whoever draws with other words finds all of them and none of ours."""
+
+    def test_of_scores(self, tiny):
+        other = {one.name: f"<{one.name}>" for one in fields(ScoreWords)}
+        words = ScoreWords(**{**other, "statuses": tuple(f"<{one}>" for one in STATUSES)})
+        row = {
+            "label": "001",
+            "name": "Ann",
+            "status": "<team>",
+            "utility": 0.8,
+            "x": 0.1,
+            "y": 0.2,
+        }
+        text = json.dumps(
+            [
+                minima_layers([row], words),
+                utility_layers(both_scores(row, 0.1, 0.2, words), 0.7, words),
+                heat_spec(tiny.releases, tiny.reid.attackers, tiny.reid.values, "s_R", words),
+            ]
+        )
+        assert [word for word in [*other.values(), *words.statuses] if word not in text] == [
+            "<statuses>"
+        ]
+        ours = [getattr(ScoreWords(), name) for name in other if name != "statuses"]
+        assert [word for word in ours if f'"{word}"' in text] == []
+
+    def test_of_maps(self, tiny):
+        words = MapWords(**{one.name: f"<{one.name}>" for one in fields(MapWords)})
+        kinds = [("original", "<original>", [(0,)] * 8)]
+        text = json.dumps(
+            [
+                [view.spec for view in trace_views(tiny.city, "abcdefgh", kinds, words)],
+                hospitals(tiny.city, words=words),
+                spelled(range(20), words),
+            ]
+        )
+        assert [one for one in vars(words).values() if one not in text] == []
+        assert [one for one in vars(MapWords()).values() if f'"{one}"' in text] == []
+
+    def test_a_field_without_a_word_is_not_told(self):
+        assert tooltip(("label", "Release"), ("method", "")) == [
+            {"field": "label", "title": "Release", "type": "nominal"}
+        ]
 
 
 class TestStillPicture:

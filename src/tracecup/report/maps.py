@@ -1,24 +1,44 @@
 """The maps: where people are hour by hour, and one user's trace before and after the attack.
 
-Regions are drawn as squares of a grid; row 0 is the south.
+Regions are squares of a grid, row 0 is the south. The site uses the layers with its own words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.report.chart import PICTURE_WIDTH, Chart, Control, View, layered
-from tracecup.report.facts import CityMap, ContestFacts, TraceExample
+from tracecup.report.facts import CityMap, ContestFacts
 from tracecup.report.markup import clean, table
 from tracecup.report.theme import Spec
 
 BUSIEST = 5
 PICTURE_COLUMNS = 5
 LOWEST_SHOWN = 0.005
+LONGEST_CELL = 12
+LONGEST_TIMES = 6
+
+Kind = tuple[str, str, Sequence[Sequence[int]]]
+"""One form of a trace: key, heading, and the cell (regions) of every event."""
+
+
+@dataclass(frozen=True)
+class MapWords:
+    """What a map says; in braces what is put in."""
+
+    region: str = "Region"
+    hospital: str = "Hospital region"
+    events: str = "Events"
+    at: str = "At"
+    more_times: str = "{times}, … ({count} times)"
+    more_regions: str = "{regions} … ({count} regions)"
+
+
+ENGLISH = MapWords()
 
 
 def population_map(facts: ContestFacts) -> Chart | None:
@@ -32,36 +52,18 @@ def population_map(facts: ContestFacts) -> Chart | None:
         for h, r in zip(*np.nonzero(counts >= LOWEST_SHOWN), strict=True)
     ]
     highest = float(counts.max()) or 1.0
-    people = {
-        "data": {"values": rows},
-        "transform": _places(city),
-        "mark": {"type": "rect"},
-        "encoding": {
-            **_square(city),
-            "color": {
-                "field": "n",
-                "type": "quantitative",
-                "title": "People",
-                "scale": {"type": "sqrt", "domain": [0, highest], "range": "ramp"},
-                "legend": {"orient": "bottom", "gradientLength": 200, "tickCount": 4},
-            },
-            "tooltip": [
-                {"field": "id", "title": "Region", "type": "quantitative"},
-                {"field": "n", "title": "People", "type": "quantitative", "format": ".2f"},
-            ],
-        },
-    }
+    people = shaded(city, rows, "People", {"type": "sqrt", "domain": [0, highest]})
     shown = {**people, "transform": [{"filter": "datum.h === hour"}, *_places(city)]}
-    spec = layered(_ground(city), shown, *_hospitals(city), params=[{"name": "hour", "value": 0}])
+    spec = layered(ground(city), shown, *hospitals(city), params=[{"name": "hour", "value": 0}])
     side = (PICTURE_WIDTH - 90) // PICTURE_COLUMNS
     panels = [
         layered(
-            _ground(city),
+            ground(city),
             {**people, "transform": [{"filter": f"datum.h === {h}"}, *_places(city)]},
-            *_hospitals(city, size=7),
+            *hospitals(city, size=7),
             title=hour,
             width=side,
-            height=round(side * _aspect(city)),
+            height=round(side * aspect(city)),
         )
         for h, hour in enumerate(hours)
     ]
@@ -75,7 +77,7 @@ def population_map(facts: ContestFacts) -> Chart | None:
         ),
         alt=_population_alt(counts, hours),
         views=(
-            View("population", spec, aspect=_aspect(city)),
+            View("population", spec, aspect=aspect(city)),
         ),
         picture={"concat": panels, "columns": PICTURE_COLUMNS, "spacing": 12},
         table_title=f"Table: the {BUSIEST} busiest regions of every hour",
@@ -103,22 +105,11 @@ def trace_maps(facts: ContestFacts) -> Chart | None:
         ("obfuscated", "Obfuscated", list(example.obfuscated)),
         ("inferred", "Inferred", [(region,) for region in example.inferred]),
     )
-    truth = _path(example, kinds[0][2])
-    views, panels = [], []
+    views = trace_views(city, example.slots, kinds)
     side = (PICTURE_WIDTH - 40) // len(kinds)
-    for key, heading, cells in kinds:
-        layers = [
-            _ground(city),
-            *_hospitals(city, size=22),
-            *([] if key == "original" else [_line(city, truth, "ghost")]),
-            _line(city, _path(example, cells), "path"),
-            _stays(city, len(example.slots), _stay_rows(example, cells)),
-        ]
-        spec = layered(*layers, params=[{"name": "day", "value": 0}])
-        views.append(View(f"trace-{key}", spec, heading, _aspect(city)))
-        sized = {"title": heading, "width": side, "height": round(side * _aspect(city))}
-        # A signal can be declared once only in a picture of several panels.
-        panels.append({**layered(*layers), **sized})
+    sized = {"width": side, "height": round(side * aspect(city))}
+    # A signal can be declared once only in a picture of several panels.
+    panels = [{"layer": view.spec["layer"], "title": view.heading, **sized} for view in views]
     right = sum(a == b for a, b in zip(example.original, example.inferred, strict=True))
     events = len(example.original)
     who = (
@@ -137,7 +128,7 @@ def trace_maps(facts: ContestFacts) -> Chart | None:
             f"Maps of {who}: original, obfuscated and inferred trace of one day; {right} of "
             f"{events} events inferred exactly."
         ),
-        views=tuple(views),
+        views=views,
         picture={"hconcat": panels, "spacing": 14, "params": [{"name": "day", "value": 0}]},
         table_title="Table: the trace event by event",
         table=table(
@@ -148,7 +139,7 @@ def trace_maps(facts: ContestFacts) -> Chart | None:
                 for k, (o, c, i) in enumerate(
                     zip(
                         [region + 1 for region in example.original],
-                        [_spelled(cell) for cell in example.obfuscated],
+                        [spelled(cell) for cell in example.obfuscated],
                         [region + 1 for region in example.inferred],
                         strict=True,
                     )
@@ -160,9 +151,120 @@ def trace_maps(facts: ContestFacts) -> Chart | None:
     )  # fmt: skip
 
 
-def _aspect(city: CityMap) -> float:
+def trace_views(
+    city: CityMap, slots: Sequence[str], kinds: Sequence[Kind], words: MapWords = ENGLISH
+) -> tuple[View, ...]:
+    """A map per kind, the day chosen by the signal `day`; the first is the truth for the others."""
+    truth = _line(city, _path(kinds[0][2], len(slots)), "ghost")
+    return tuple(
+        View(
+            f"trace-{key}",
+            layered(
+                ground(city),
+                *hospitals(city, 22, words),
+                *([truth] if k else []),
+                _line(city, _path(cells, len(slots)), "path"),
+                _stays(city, cells, slots, words),
+                params=[{"name": "day", "value": 0}],
+            ),
+            heading,
+            aspect(city),
+        )
+        for k, (key, heading, cells) in enumerate(kinds)
+    )
+
+
+def ground(city: CityMap) -> Spec:
+    """The area of the city."""
+    return {
+        "data": {"values": [{"x": 0, "y": 0, "x2": city.nx, "y2": city.ny}]},
+        "mark": {"type": "rect", "style": "ground", "tooltip": None},
+        "encoding": square(city),
+    }
+
+
+def hospitals(city: CityMap, size: int = 55, words: MapWords = ENGLISH) -> list[Spec]:
+    """A cross at every hospital region."""
+    if not city.hospitals:
+        return []
+    return [
+        {
+            "data": {"values": [{"r": region} for region in city.hospitals]},
+            "transform": _places(city),
+            "mark": {
+                "type": "point",
+                "shape": "cross",
+                "filled": True,
+                "size": size,
+                "stroke": "white",
+                "strokeWidth": size / 60,
+                "style": "hospital",
+            },
+            "encoding": {
+                **_centre(city),
+                "tooltip": [{"field": "id", "title": words.hospital, "type": "quantitative"}],
+            },
+        }
+    ]
+
+
+def shaded(
+    city: CityMap,
+    rows: Sequence[Mapping[str, int | float]],
+    title: str,
+    scale: Spec,
+    words: MapWords = ENGLISH,
+) -> Spec:
+    """Regions `r` coloured by the number `n`."""
+    return {
+        "data": {"values": rows},
+        "transform": _places(city),
+        "mark": {"type": "rect"},
+        "encoding": {
+            **square(city),
+            "color": {
+                "field": "n",
+                "type": "quantitative",
+                "title": title,
+                "scale": {**scale, "range": "ramp"},
+                "legend": {"orient": "bottom", "gradientLength": 200, "tickCount": 4},
+            },
+            "tooltip": [
+                {"field": "id", "title": words.region, "type": "quantitative"},
+                {"field": "n", "title": title, "type": "quantitative", "format": ".2f"},
+            ],
+        },
+    }
+
+
+def square(city: CityMap) -> Spec:
+    """The square of a region."""
+    return {
+        "x": _axis("x", city.nx),
+        "x2": {"field": "x2"},
+        "y": _axis("y", city.ny),
+        "y2": {"field": "y2"},
+    }
+
+
+def aspect(city: CityMap) -> float:
+    """Height of the city by its width."""
     width = city.nx * (city.width_km or 1.0)
     return city.ny * (city.height_km or city.width_km or 1.0) / width
+
+
+def spelled(cell: Sequence[int], words: MapWords = ENGLISH) -> str:
+    """A cell as the contest's files write it: 7, 2 5 9, * for deleted; long sets are cut.
+
+    >>> spelled([]), spelled([1, 4])
+    ('*', '2 5')
+    """
+    if not cell:
+        return "*"
+    text = " ".join(str(region + 1) for region in cell[:LONGEST_CELL])
+    if len(cell) <= LONGEST_CELL:
+        return text
+    return words.more_regions.format(regions=text, count=len(cell))
 
 
 def _places(city: CityMap) -> list[Spec]:
@@ -187,54 +289,12 @@ def _axis(field: str, length: int) -> Spec:
     }
 
 
-def _square(city: CityMap) -> Spec:
-    return {
-        "x": _axis("x", city.nx),
-        "x2": {"field": "x2"},
-        "y": _axis("y", city.ny),
-        "y2": {"field": "y2"},
-    }
-
-
 def _centre(city: CityMap) -> Spec:
     return {"x": _axis("cx", city.nx), "y": _axis("cy", city.ny)}
 
 
-def _ground(city: CityMap) -> Spec:
-    return {
-        "data": {"values": [{"x": 0, "y": 0, "x2": city.nx, "y2": city.ny}]},
-        "mark": {"type": "rect", "style": "ground", "tooltip": None},
-        "encoding": _square(city),
-    }
-
-
-def _hospitals(city: CityMap, size: int = 55) -> list[Spec]:
-    if not city.hospitals:
-        return []
-    return [
-        {
-            "data": {"values": [{"r": region} for region in city.hospitals]},
-            "transform": _places(city),
-            "mark": {
-                "type": "point",
-                "shape": "cross",
-                "filled": True,
-                "size": size,
-                "stroke": "white",
-                "strokeWidth": size / 60,
-                "style": "hospital",
-            },
-            "encoding": {
-                **_centre(city),
-                "tooltip": [{"field": "id", "title": "Hospital region", "type": "quantitative"}],
-            },
-        }
-    ]
-
-
-def _path(example: TraceExample, cells: Sequence[Sequence[int]]) -> list[dict[str, int]]:
+def _path(cells: Sequence[Sequence[int]], slots: int) -> list[dict[str, int]]:
     """The events with exactly one region, in order; `d` is the day."""
-    slots = len(example.slots)
     return [
         {"d": k // slots, "j": k, "r": cell[0]} for k, cell in enumerate(cells) if len(cell) == 1
     ]
@@ -249,32 +309,21 @@ def _line(city: CityMap, path: list[dict[str, int]], style: str) -> Spec:
     }
 
 
-def _stay_rows(
-    example: TraceExample, cells: Sequence[Sequence[int]]
-) -> list[dict[str, int | float | str]]:
-    """Per day and region: how many events (a set counts in parts), and when."""
-    slots = len(example.slots)
+def _stays(
+    city: CityMap, cells: Sequence[Sequence[int]], slots: Sequence[str], words: MapWords
+) -> Spec:
+    """A dot per day and region: how many events (a set counts in parts), and when."""
     weight: dict[tuple[int, int], float] = {}
     when: dict[tuple[int, int], list[str]] = {}
     for k, cell in enumerate(cells):
         for region in cell:
-            key = (k // slots, region)
+            key = (k // len(slots), region)
             weight[key] = weight.get(key, 0.0) + 1 / len(cell)
-            when.setdefault(key, []).append(example.slots[k % slots])
-    return [
-        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r])}
+            when.setdefault(key, []).append(slots[k % len(slots)])
+    rows = [
+        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r], words)}
         for (d, r), n in weight.items()
-    ]  # fmt: skip
-
-
-def _times(labels: list[str]) -> str:
-    """Times without repetitions, the first few of them."""
-    distinct = list(dict.fromkeys(labels))
-    shown = ", ".join(distinct[:6])
-    return shown if len(distinct) <= 6 else f"{shown}, … ({len(distinct)} times)"
-
-
-def _stays(city: CityMap, slots: int, rows: list[dict[str, int | float | str]]) -> Spec:
+    ]
     return {
         "data": {"values": rows},
         "transform": [{"filter": "datum.d === day"}, *_places(city)],
@@ -284,24 +333,25 @@ def _stays(city: CityMap, slots: int, rows: list[dict[str, int | float | str]]) 
             "size": {
                 "field": "n",
                 "type": "quantitative",
-                "scale": {"domain": [0, slots], "range": [6, 320]},
+                "scale": {"domain": [0, len(slots)], "range": [6, 320]},
                 "legend": None,
             },
             "tooltip": [
-                {"field": "id", "title": "Region", "type": "quantitative"},
-                {"field": "n", "title": "Events", "type": "quantitative"},
-                {"field": "t", "title": "At", "type": "nominal"},
+                {"field": "id", "title": words.region, "type": "quantitative"},
+                {"field": "n", "title": words.events, "type": "quantitative"},
+                {"field": "t", "title": words.at, "type": "nominal"},
             ],
         },
     }
 
 
-def _spelled(cell: Sequence[int]) -> str:
-    """A cell as the contest's files write it: 7, 2 5 9, * for deleted; long sets are cut."""
-    if not cell:
-        return "*"
-    text = " ".join(str(region + 1) for region in cell[:12])
-    return text if len(cell) <= 12 else f"{text} … ({len(cell)} regions)"
+def _times(labels: list[str], words: MapWords) -> str:
+    """Times without repetitions, the first few of them."""
+    distinct = list(dict.fromkeys(labels))
+    shown = ", ".join(distinct[:LONGEST_TIMES])
+    if len(distinct) <= LONGEST_TIMES:
+        return shown
+    return words.more_times.format(times=shown, count=len(distinct))
 
 
 def _busiest(row: NDArray[np.float64]) -> list[str]:

@@ -1,31 +1,69 @@
 """The two matrices of a contest as heat maps: who broke whom, and by how much.
 
-A cell that stands out from the page is one where much was found out.
+A cell that stands out from the page is one where much was found out. The site has the same ones.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from tracecup.report.chart import PICTURE_WIDTH, Chart, View, layered
-from tracecup.report.facts import ContestFacts, Matrix, Release
+from tracecup.report.facts import Attacker, ContestFacts, Matrix, Release
 from tracecup.report.markup import Cell, clean, table
-from tracecup.report.scores import tooltip
+from tracecup.report.scores import ENGLISH, ScoreWords, tooltip
 from tracecup.report.theme import Spec
 
 ROW_HEIGHT = 22
+
+Scores = Sequence[Sequence[float | None]]
 
 
 def heat_map(facts: ContestFacts, kind: str) -> Chart:
     """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
     matrix = facts.reid if kind == "reid" else facts.trace
     short, long = ("s_R", "re-identification") if kind == "reid" else ("s_T", "trace inference")
-    cells = _cells(facts.releases, matrix)
-    columns = [a.label for a in matrix.attackers]
-    rows = [release.label for release in facts.releases]
+    spec = heat_spec(facts.releases, matrix.attackers, matrix.values, short)
+    return Chart(
+        key=f"matrix-{kind}",
+        title=f"Privacy against {long}, attacker by attacker",
+        caption=(
+            f"{short} of every release (rows) against every attacker (columns). The more a cell "
+            "stands out from the page, the more the attacker found out. The frame marks the "
+            "strongest attack on each release; a dot means its own release or no attack."
+        ),
+        alt=_heat_alt(short, facts.releases, matrix),
+        views=(View(f"matrix-{kind}", {**spec}),),
+        picture={**spec, "width": PICTURE_WIDTH - 80},
+        table_title=f"Table: all {short} scores",
+        table=table(
+            f"{short} of every release (rows) against every attacker (columns)",
+            ("Release", *(attacker.label for attacker in matrix.attackers), "Lowest score"),
+            [
+                (release.label, *values, lowest)
+                for release, values, lowest in zip(
+                    facts.releases, matrix.values, matrix.minima, strict=True
+                )
+            ],
+        ),
+        wide=True,
+    )
+
+
+def heat_spec(
+    releases: Sequence[Release],
+    attackers: Sequence[Attacker],
+    values: Scores,
+    symbol: str,
+    words: ScoreWords = ENGLISH,
+) -> Spec:
+    """A rectangle per release and attacker in the colour of its score, called `symbol`."""
+    cells = _cells(releases, attackers, values)
+    columns = [attacker.label for attacker in attackers]
+    rows = [release.label for release in releases]
     found = [float(c["score"]) for c in cells if c["score"] is not None]
     low = math.floor(min(found, default=0.0) * 10) / 10
-    spec = layered(
+    return layered(
         {
             "transform": [{"filter": "datum.score !== null"}],
             "mark": {"type": "rect"},
@@ -33,17 +71,17 @@ def heat_map(facts: ContestFacts, kind: str) -> Chart:
                 "color": {
                     "field": "score",
                     "type": "quantitative",
-                    "title": short,
+                    "title": symbol,
                     "scale": {"domain": [min(low, 0.9), 1], "range": "heatmap"},
                     "legend": {"orient": "top", "gradientLength": 220, "format": ".1f"},
                 },
                 "tooltip": tooltip(
-                    ("release", "Release"),
-                    ("name", "Team"),
-                    ("attacker", "Attacker"),
-                    ("who", "Attacking team"),
-                    ("method", "Attack"),
-                    ("score", short),
+                    ("release", words.release),
+                    ("name", words.team),
+                    ("attacker", words.attacker),
+                    ("who", words.who),
+                    ("method", words.attack),
+                    ("score", symbol),
                 ),
             },
         },
@@ -66,50 +104,35 @@ def heat_map(facts: ContestFacts, kind: str) -> Chart:
                 "type": "nominal",
                 "sort": columns,
                 "scale": {"domain": columns},
-                "axis": {"title": "Attacker", "orient": "top", "ticks": False, **_angle(columns)},
+                "axis": {
+                    "title": words.attacker,
+                    "orient": "top",
+                    "ticks": False,
+                    **_angle(columns),
+                },
             },
             "y": {
                 "field": "release",
                 "type": "nominal",
                 "sort": rows,
                 "scale": {"domain": rows},
-                "axis": {"title": "Release", "ticks": False},
+                "axis": {"title": words.release, "ticks": False},
             },
         },
         height=ROW_HEIGHT * len(rows),
     )
-    return Chart(
-        key=f"matrix-{kind}",
-        title=f"Privacy against {long}, attacker by attacker",
-        caption=(
-            f"{short} of every release (rows) against every attacker (columns). The more a cell "
-            "stands out from the page, the more the attacker found out. The frame marks the "
-            "strongest attack on each release; a dot means its own release or no attack."
-        ),
-        alt=_heat_alt(short, facts.releases, matrix),
-        views=(View(f"matrix-{kind}", {**spec}),),
-        picture={**spec, "width": PICTURE_WIDTH - 80},
-        table_title=f"Table: all {short} scores",
-        table=table(
-            f"{short} of every release (rows) against every attacker (columns)",
-            ("Release", *columns, "Lowest score"),
-            [
-                (label, *values, lowest)
-                for label, values, lowest in zip(rows, matrix.values, matrix.minima, strict=True)
-            ],
-        ),
-        wide=True,
-    )
 
 
-def _cells(releases: tuple[Release, ...], matrix: Matrix) -> list[dict[str, Cell | bool]]:
+def _cells(
+    releases: Sequence[Release], attackers: Sequence[Attacker], values: Scores
+) -> list[dict[str, Cell | bool]]:
     cells: list[dict[str, Cell | bool]] = []
-    for release, values in zip(releases, matrix.values, strict=True):
-        found = [value for value in values if value is not None]
+    for release, row in zip(releases, values, strict=True):
+        found = [value for value in row if value is not None]
         lowest = min(found, default=None)
         # Of equally strong attacks the first is framed.
-        at = values.index(lowest) if lowest is not None else -1
-        for j, (attacker, value) in enumerate(zip(matrix.attackers, values, strict=True)):
+        at = row.index(lowest) if lowest is not None else -1
+        for j, (attacker, value) in enumerate(zip(attackers, row, strict=True)):
             cells.append(
                 {
                     "release": release.label,

@@ -1,25 +1,28 @@
 """Charts of a round's results: the two minima, utility, the matrices.
 
-Built from `services.pagedata.results`; every number is in the table beside the chart.
+Built from `services.pagedata.results` with the layers of the report, in the reader's language.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
 
 from django.utils.translation import gettext as _
 
 from tracecup.report.chart import layered
-from tracecup.report.theme import Spec
+from tracecup.report.facts import Attacker, Release
+from tracecup.report.markup import spelled
+from tracecup.report.matrices import heat_spec
+from tracecup.report.scores import (
+    STATUSES,
+    ScoreWords,
+    both_scores,
+    minima_layers,
+    utility_layers,
+)
 from tracecup.server.pages.charts import Chart, Column, Table, View
 from tracecup.server.services.pagedata.board import Board, CorrelationInfo, MatrixInfo, ReleaseRow
 
-STATUSES = ("team", "benchmark", "hors concours", "invalid")
-SHAPES = ("circle", "square", "diamond", "cross")
-ROW_HEIGHT = 24
-UPRIGHT = 16
 SYMBOLS = {"reid": "s_R", "trace": "s_T"}
 
 
@@ -31,29 +34,7 @@ def scatter(board: Board) -> Chart:
          "y": one.trace_min}
         for one in shown
     ]  # fmt: skip
-    points: Spec = {
-        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9},
-        "encoding": {
-            "x": _axis("x", _("s_R,min (re-identification)")),
-            "y": _axis("y", _("s_T,min (trace inference)")),
-            **_by_status({one.status for one in shown}),
-            "tooltip": _tooltip(
-                ("label", _("Release")), ("name", _("Team")), ("x", "s_R,min"), ("y", "s_T,min")
-            ),
-        },
-    }
-    names = [
-        {
-            "transform": [{"filter": f"datum.x {side} 0.93"}],
-            "mark": {"type": "text", "dx": dx, "dy": -8, "align": align, "fontSize": 10},
-            "encoding": {
-                "x": {"field": "x", "type": "quantitative"},
-                "y": {"field": "y", "type": "quantitative"},
-                "text": {"field": "label"},
-            },
-        }
-        for side, dx, align in (("<", 7, "left"), (">=", -7, "right"))
-    ]
+    spec = layered(*minima_layers(rows, _words()), data={"values": rows}, height=380)
     said = correlation_text(board.correlation)
     return Chart(
         key="minima",
@@ -66,7 +47,7 @@ def scatter(board: Board) -> Chart:
             "Scatter plot of {count} releases: lowest re-identification score across, lowest "
             "trace-inference score up. {said}"
         ).format(count=len(rows), said=said),
-        views=(View("minima", layered(points, *names, data={"values": rows}, height=380)),),
+        views=(View("minima", spec),),
         table_title=_("Table: lowest scores of each release"),
         table=Table(
             _("Lowest scores of each release; higher is more private"),
@@ -82,8 +63,8 @@ def scatter(board: Board) -> Chart:
                     one.label,
                     who(one),
                     status(one.status),
-                    number(one.reid_min),
-                    number(one.trace_min),
+                    spelled(one.reid_min),
+                    spelled(one.trace_min),
                 )
                 for one in shown
             ),
@@ -94,62 +75,18 @@ def scatter(board: Board) -> Chart:
 def utility(board: Board, floor: float) -> Chart:
     """Utility against both minima; a line joins the two scores of a release."""
     shown = [one for one in _attacked(board.releases) if one.utility is not None]
-    kinds = {"reid": _("re-identification (s_R)"), "trace": _("trace inference (s_T)")}
+    words = _words()
     rows = [
-        {"label": one.label, "name": who(one), "utility": one.utility, "kind": kinds[kind],
-         "first": kind == "reid", "score": score, "other": other}
+        row
         for one in shown
-        for kind, score, other in (
-            ("reid", one.reid_min, one.trace_min), ("trace", one.trace_min, one.reid_min)
+        for row in both_scores(
+            {"label": one.label, "name": who(one), "utility": one.utility},
+            one.reid_min,
+            one.trace_min,
+            words,
         )
-    ]  # fmt: skip
-    lowest = min([floor, *(one.utility or 0.0 for one in shown)])
-    x = {
-        "field": "utility",
-        "type": "quantitative",
-        "title": _("Utility, s_U"),
-        "scale": {"domain": [max(0.0, math.floor(lowest * 10 - 0.5) / 10), 1], "nice": False},
-    }
-    kind = {"field": "kind", "type": "nominal", "title": None}
-    domain = list(kinds.values())
-    spec = layered(
-        {
-            "data": {"values": [{"at": floor}]},
-            "mark": {"type": "rule", "style": "guide"},
-            "encoding": {"x": {**x, "field": "at"}},
-        },
-        {
-            "transform": [{"filter": "datum.first"}],
-            "mark": {"type": "rule", "strokeWidth": 1, "opacity": 0.6},
-            "encoding": {
-                "x": x,
-                "y": {"field": "score", "type": "quantitative"},
-                "y2": {"field": "other"},
-            },
-        },
-        {
-            "mark": {"type": "point", "filled": True, "size": 80},
-            "encoding": {
-                "x": x,
-                "y": _axis("score", _("Lowest privacy score")),
-                "color": {
-                    **kind,
-                    "scale": {"domain": domain, "range": "category"},
-                    "legend": {"orient": "top", "columns": 1},
-                },
-                "shape": {**kind, "scale": {"domain": domain, "range": ["circle", "square"]}},
-                "tooltip": _tooltip(
-                    ("label", _("Release")),
-                    ("name", _("Team")),
-                    ("utility", "s_U"),
-                    ("kind", _("Against")),
-                    ("score", _("Lowest score")),
-                ),
-            },
-        },
-        data={"values": rows},
-        height=340,
-    )
+    ]
+    spec = layered(*utility_layers(rows, floor, words), data={"values": rows}, height=340)
     return Chart(
         key="utility",
         title=_("What privacy costs"),
@@ -176,9 +113,9 @@ def utility(board: Board, floor: float) -> Chart:
                 (
                     one.label,
                     who(one),
-                    number(one.utility),
-                    number(one.reid_min),
-                    number(one.trace_min),
+                    spelled(one.utility),
+                    spelled(one.reid_min),
+                    spelled(one.trace_min),
                 )
                 for one in shown
             ),
@@ -189,73 +126,12 @@ def utility(board: Board, floor: float) -> Chart:
 def heat_map(matrix: MatrixInfo) -> Chart:
     """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
     symbol = SYMBOLS[matrix.kind]
-    columns = [one.label for one in matrix.attackers]
-    labels = [row.label for row in matrix.rows]
-    cells = [
-        {"release": row.label, "name": row.name, "attacker": one.label,
-         "who": one.name or one.attack, "score": value,
-         "lowest": value is not None and value == _least(row.values)}
-        for row in matrix.rows
-        for one, value in zip(matrix.attackers, row.values, strict=True)
-    ]  # fmt: skip
-    found = [value for row in matrix.rows for value in row.values if value is not None]
-    low = math.floor(min(found, default=0.0) * 10) / 10
-    ordinal = {"type": "nominal"}
-    spec = layered(
-        {
-            "transform": [{"filter": "datum.score !== null"}],
-            "mark": {"type": "rect"},
-            "encoding": {
-                "color": {
-                    "field": "score",
-                    "type": "quantitative",
-                    "title": symbol,
-                    "scale": {"domain": [min(low, 0.9), 1], "range": "heatmap"},
-                    "legend": {"orient": "top", "gradientLength": 220, "format": ".1f"},
-                },
-                "tooltip": _tooltip(
-                    ("release", _("Release")),
-                    ("name", _("Team")),
-                    ("attacker", _("Attacker")),
-                    ("who", _("Who")),
-                    ("score", symbol),
-                ),
-            },
-        },
-        {
-            "transform": [{"filter": "datum.score === null"}],
-            "mark": {"type": "text", "text": "·", "style": "note", "fontSize": 16},
-        },
-        *(
-            {
-                "transform": [{"filter": "datum.lowest"}],
-                "mark": {"type": "rect", "filled": False, "style": style, "tooltip": None},
-            }
-            for style in ("halo", "weakest")
-        ),
-        data={"values": cells},
-        encoding={
-            "x": {
-                "field": "attacker",
-                **ordinal,
-                "sort": columns,
-                "scale": {"domain": columns},
-                "axis": {
-                    "title": _("Attacker"),
-                    "orient": "top",
-                    "ticks": False,
-                    "labelAngle": 0 if len(columns) <= UPRIGHT else -90,
-                },
-            },
-            "y": {
-                "field": "release",
-                **ordinal,
-                "sort": labels,
-                "scale": {"domain": labels},
-                "axis": {"title": _("Release"), "ticks": False},
-            },
-        },
-        height=ROW_HEIGHT * len(labels),
+    spec = heat_spec(
+        [Release(row.label, row.name) for row in matrix.rows],
+        [Attacker(one.label, one.name or one.attack) for one in matrix.attackers],
+        [row.values for row in matrix.rows],
+        symbol,
+        _words(),
     )
     long = _("re-identification") if matrix.kind == "reid" else _("trace inference")
     return Chart(
@@ -275,14 +151,14 @@ def heat_map(matrix: MatrixInfo) -> Chart:
             ),
             (
                 Column(_("Release"), number=False),
-                *(Column(one) for one in columns),
+                *(Column(one.label) for one in matrix.attackers),
                 Column(_("Lowest")),
             ),
             tuple(
                 (
                     row.label,
-                    *(number(value) for value in row.values),
-                    number(row.minimum),
+                    *(spelled(value) for value in row.values),
+                    spelled(row.minimum),
                 )
                 for row in matrix.rows
             ),
@@ -326,25 +202,12 @@ def status(name: str) -> str:
     }[name]
 
 
-def number(value: float | None) -> str:
-    """A score as tables write it."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def _minima(one: ReleaseRow) -> tuple[str, str]:
-    return number(one.reid_min), number(one.trace_min)
-
-
 def _attacked(releases: Sequence[ReleaseRow]) -> list[ReleaseRow]:
     return [
         one
         for one in releases
         if one.status != "invalid" and one.reid_min is not None and one.trace_min is not None
     ]
-
-
-def _least(values: Sequence[float | None]) -> float | None:
-    return min((value for value in values if value is not None), default=None)
 
 
 def _heat_alt(symbol: str, matrix: MatrixInfo) -> str:
@@ -370,31 +233,22 @@ def _heat_alt(symbol: str, matrix: MatrixInfo) -> str:
     )
 
 
-def _axis(field: str, title: str) -> Spec:
-    scale = {"domain": [0, 1], "nice": False}
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale}
-
-
-def _by_status(present: set[str]) -> dict[str, Spec]:
-    """Colour and shape by status; only those that occur stand in the legend."""
-    words = [status(one) for one in STATUSES]
-    legend = {
-        "orient": "top",
-        "columns": 2,
-        "values": [status(one) for one in STATUSES if one in present],
-    }
-    common = {"field": "status", "type": "nominal", "title": None, "legend": legend}
-    return {
-        "color": {**common, "scale": {"domain": words, "range": "category"}},
-        "shape": {**common, "scale": {"domain": words, "range": list(SHAPES)}},
-    }
-
-
-def _tooltip(*fields: tuple[str, str]) -> list[Any]:
-    numbers = {"x", "y", "score", "utility"}
-    return [
-        {"field": field, "title": title, "type": "quantitative", "format": ".3f"}
-        if field in numbers
-        else {"field": field, "title": title, "type": "nominal"}
-        for field, title in fields
-    ]
+def _words() -> ScoreWords:
+    return ScoreWords(
+        release=_("Release"),
+        team=_("Team"),
+        obfuscation="",
+        statuses=tuple(status(one) for one in STATUSES),
+        reid_axis=_("s_R,min (re-identification)"),
+        trace_axis=_("s_T,min (trace inference)"),
+        utility=_("Utility, s_U"),
+        privacy=_("Lowest privacy score"),
+        reid=_("re-identification (s_R)"),
+        trace=_("trace inference (s_T)"),
+        floor=_("floor {floor}"),
+        against=_("Against"),
+        lowest=_("Lowest score"),
+        attacker=_("Attacker"),
+        who=_("Who"),
+        attack="",
+    )
