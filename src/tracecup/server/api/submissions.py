@@ -96,7 +96,8 @@ def submit(request: HttpRequest, slug: str) -> Any:
     """Hand in one file as a form.
 
     Where `kind` is missing the name of the file says what it is. 201: accepted; 200: it was here
-    before under the same key, or the same answer for the same target was; 422 `rejected`: costs no try, `problems` name the first bad lines.
+    before under the same key, or the same answer for the same target was; 422 `rejected`: costs no
+    try, `problems` name the first bad lines.
     """
     role, fields, file = _form(request, slug)
     round = _round(role, fields.get("round"))

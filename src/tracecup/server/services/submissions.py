@@ -133,8 +133,8 @@ def receive(
     are not kept. A release below the floor is `Refused` unless `confirm_invalid`; then it costs a
     try and is invalid. The same key with the same content gives the same receipt, at any time;
     with another content it is a conflict. An answer whose content stands already for the same
-    target gives the receipt of that one (`already`), at any time. `received_at` is when the last byte had arrived, on the
-    contest's clock.
+    target gives the receipt of that one (`already`), at any time. `received_at` is when the last
+    byte had arrived, on the contest's clock.
     """
     handed = Handed(
         kind,
