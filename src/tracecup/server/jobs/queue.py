@@ -134,6 +134,20 @@ def finish(
         row.save()
 
 
+def finish_idle(job: Job, prepare: Callable[[Job], object | None]) -> None:
+    """End a job that `prepare` found nothing to do for, if that still holds.
+
+    Between the look and the end a withdrawn answer may have been restored, by somebody who saw
+    that its job runs. `NotNow` then: it is taken again.
+    """
+
+    def still(row: Job) -> None:
+        if prepare(row) is not None:
+            raise NotNow("there is something to do now", 0)
+
+    finish(job, {}, still)
+
+
 def fail(job: Job, error: str, *, final: bool = False) -> None:
     """Note that an attempt failed: again later, or dead after the last one (or if `final`)."""
     with transaction.atomic():

@@ -104,7 +104,7 @@ class Worker:
             kind = handlers.module_of(job.kind)
             task = kind.prepare(job)
             if task is None:
-                queue.finish(job, {})
+                queue.finish_idle(job, kind.prepare)
                 return
             result, outputs = compute(task, halt, threads=self._threads)
             finish(job, result, outputs)

@@ -41,7 +41,7 @@ def set_city_file(
     others = {one.kind: one.sha256 for one in own_files(contest)} | {kind: blob.sha256}
     _check({name: str(store().path(sha256)) for name, sha256 in others.items()})
     with transaction.atomic():
-        held = locked(contest)
+        held = locked(contest, with_data=True)
         if held.rounds.exclude(announced_at=None).exists():
             raise Refused("closed", _("Teams have their data already; it is too late for this."))
         before = held.files.filter(kind=kind, round=None).first()

@@ -21,7 +21,7 @@ from tracecup.errors import InvalidFile
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
+from tracecup.server.models import Contest, Job, LogEntry, Release, Round, StoredFile, Submission
 from tracecup.server.services import log
 from tracecup.server.services.ruletext import flat, place_of
 
@@ -91,7 +91,7 @@ def change_rules(
     """
     why, text = require_reason(why), tidy(text)
     with transaction.atomic():
-        held = locked(contest)
+        held = locked(contest, with_data=True)
         if version is not None and version != held.rules_version:
             raise Refused(
                 "conflict",
@@ -150,12 +150,15 @@ def read_text(text: str) -> Rules:
     return rules
 
 
-def locked(contest: Contest) -> Contest:
+def locked(contest: Contest, *, with_data: bool = False) -> Contest:
     """The contest as it is now, held with its rounds until the transaction ends.
 
-    Contest, rounds, teams, log: everybody takes locks in this order. Rows that only refer to the
-    contest (submissions, jobs) do not wait for it.
+    Jobs, contest, rounds, teams, log: everybody takes locks in this order. Rows that only refer to
+    the contest (submissions, jobs) do not wait for it. `with_data` holds the jobs of its data, too,
+    for acts that may throw these away: a worker that finishes one of them holds it first.
     """
+    if with_data:
+        list(Job.objects.select_for_update().filter(contest=contest, kind="data").order_by("pk"))
     held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
     list(Round.objects.select_for_update(no_key=True).filter(contest=held).order_by("pk"))
     return held

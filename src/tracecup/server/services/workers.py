@@ -83,24 +83,26 @@ def lease(worker: WorkerToken, scorer: str) -> tuple[Job, Task] | None:
         job = queue.lease(f"{worker.name} (remote)", handlers.COMPUTATIONS)
         if job is None:
             return None
+        prepare = handlers.module_of(job.kind).prepare
         try:
-            task: Task | None = handlers.module_of(job.kind).prepare(job)
+            task: Task | None = prepare(job)
+            if task is None:
+                queue.finish_idle(job, prepare)
+                continue
         except NotNow as later:
             queue.put_back(job, later.reason, later.seconds)
             continue
         except LookupError as error:
             queue.fail(job, type(error).__name__)
             continue
-        if task is not None:
-            # What its worker may fetch, and what it has to have computed with; the row is the
-            # worker's alone while it holds the fence.
-            job.result = {
-                "inputs": sorted({*task.inputs.values()}),
-                "inputs_sha256": task.inputs_sha256,
-            }
-            Job.objects.filter(pk=job.pk, fence=job.fence).update(result=job.result)
-            return job, task
-        queue.finish(job, {})
+        # What its worker may fetch, and what it has to have computed with; the row is the
+        # worker's alone while it holds the fence.
+        job.result = {
+            "inputs": sorted({*task.inputs.values()}),
+            "inputs_sha256": task.inputs_sha256,
+        }
+        Job.objects.filter(pk=job.pk, fence=job.fence).update(result=job.result)
+        return job, task
 
 
 def held(worker: WorkerToken, number: int, fence: int) -> Job:

@@ -10,7 +10,7 @@ from typing import Any
 from tracecup.server import clock
 from tracecup.server.compute.results import ZIP_FILE
 from tracecup.server.jobs.task import Outputs, Task
-from tracecup.server.models import Job, ResultSet
+from tracecup.server.models import Job, ResultSet, Round
 from tracecup.server.services.archiving import archive_plan
 from tracecup.server.services.entries import keep_file
 
@@ -26,7 +26,9 @@ def prepare(job: Job) -> Task | None:
 
 def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     """Keep the file; originals and ID tables are in it, so it is the organisers' to open."""
-    round = _result_set(job).round
+    # Locked: who opens or closes the archive meanwhile does so before or after this.
+    found = Round.objects.select_for_update(no_key=True)
+    round = found.get(pk=_result_set(job).round_id)
     name = f"{round.contest.slug}-{round.name}.zip"
     audience = "all" if round.archive_open else "judge"
     now = clock.contest_now(round.contest)

@@ -21,6 +21,7 @@ from tracecup.server.services.entries import (
     keep_file,
     round_seed,
 )
+from tracecup.server.services.rulechange import locked
 
 SHARED = {CITY_FILE: "info_region", CLOCK_FILE: "info_time"}
 
@@ -47,16 +48,21 @@ def prepare(job: Job) -> Task | None:
 
 
 def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
-    """Give the files their names and owners."""
-    round = _round(job)
+    """Give the files their names and owners.
+
+    With the contest locked: organisers who move the announcement meanwhile move these files, too,
+    or are seen here.
+    """
+    contest = locked(_round(job).contest)
+    round = contest.rounds.get(pk=job.payload["round"])
     at = begins(round, "announce")
     if job.payload["entry"] is None:
         for name, blob in outputs.items():
             keep_file(round, name, blob, kind=SHARED[name], audience="all", visible_from=at)
-        Contest.objects.filter(pk=round.contest_id).update(city_sha256=outputs[CITY_FILE].sha256)
+        Contest.objects.filter(pk=contest.pk).update(city_sha256=outputs[CITY_FILE].sha256)
         return
     entry = Entry(*job.payload["entry"])
-    team = round.contest.teams.filter(number=entry.team).first()
+    team = contest.teams.filter(number=entry.team).first()
     own = DataSet(entry, team)
     audience = "all" if own.is_sample else "team" if team else "judge"
     for name, blob in outputs.items():
