@@ -14,14 +14,16 @@ from tests.server.conftest import BEGINS
 
 from tracecup.contest.commitment import read_opening
 from tracecup.server import arrivals, clock
-from tracecup.server.access import SYSTEM
+from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
+from tracecup.server.jobs.kinds import score as scoring
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.worker import Worker, drain
 from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-from tracecup.server.services import judging
+from tracecup.server.services import judging, repairs, submissions
+from tracecup.server.services.running import extend
 from tracecup.server.services.submissions import quota
 from tracecup.server.storage import store
 from tracecup.traces.files import read_id_table
@@ -321,9 +323,59 @@ class TestScoring:
         given.refresh_from_db()
         assert given.state == "scored"
 
-    def test_withdrawn_answer_is_not_scored_until_restored(self, court):
-        from tracecup.server.services import submissions
+    def test_a_try_that_was_given_back_and_used_is_not_charged_again(self, court, organiser):
+        court.to_attack()
+        given = court.attack(1, 2)
+        job = queue.lease("w")
+        queue.fail(job, "ended without an answer", final=True)
+        for what in (5, 6):
+            court.attack(1, 2, what=what)
+        by = Actor(organiser)
+        for run_again in (
+            lambda: repairs.rerun(given, by, "our fault"),
+            lambda: repairs.retry_job(job, by, "our fault"),
+        ):
+            with pytest.raises(Refused) as found:
+                run_again()
+            assert (found.value.code, found.value.details) == ("quota", {"allowed": 2, "used": 2})
+            given.refresh_from_db()
+            assert (given.state, given.charged) == ("failed", False)
+            assert Job.objects.get(pk=job.pk).state == "dead"
+        extend(given.team, court.round, "attack", by, extra_tries=1, reason="our fault")
+        repairs.rerun(given, by, "our fault")
+        assert quota(court.round, court.teams[1], "reid", "trace", 2).used == 3
+        drain()
+        given.refresh_from_db()
+        assert given.state == "scored"
 
+    def test_an_answer_restored_while_its_job_ends_is_scored(self, court, monkeypatch):
+        court.to_attack()
+        given = court.attack(1, 2)
+        submissions.withdraw(given, SYSTEM)
+        really = scoring.prepare
+
+        def restored_meanwhile(job):
+            task = really(job)
+            if Submission.objects.get(pk=given.pk).state == "withdrawn":
+                submissions.restore(given, SYSTEM, why="by mistake")
+            return task
+
+        monkeypatch.setattr(scoring, "prepare", restored_meanwhile)
+        drain()
+        assert Submission.objects.get(pk=given.pk).state == "scored"
+
+    def test_an_answer_that_runs_again_is_not_taken_for_scored(self, court, organiser):
+        court.to_attack()
+        given = court.attack(1, 2)
+        drain()
+        repairs.rerun(given, Actor(organiser), "a new scorer")
+        submissions.withdraw(given, SYSTEM)
+        drain()
+        assert submissions.restore(given, SYSTEM).state == "queued"
+        drain()
+        assert Submission.objects.get(pk=given.pk).state == "scored"
+
+    def test_withdrawn_answer_is_not_scored_until_restored(self, court):
         court.to_attack()
         given = court.attack(1, 2)
         submissions.withdraw(given, SYSTEM)

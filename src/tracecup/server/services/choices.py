@@ -14,7 +14,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.services import log
-from tracecup.server.services.quotas import action_of
+from tracecup.server.services.quotas import action_of, quota
 from tracecup.server.windows import require_open
 
 LONGEST_METHOD = 4000
@@ -29,7 +29,7 @@ def counting(round: Round, team: Team, challenge: str) -> Submission | None:
 def choose(submission: Submission, actor: Actor) -> Submission:
     """Let this release count, until another is chosen or a new valid one comes in."""
     with transaction.atomic():
-        found = _locked_submission(submission)
+        found = locked_submission(submission)
         if found.kind != "release" or found.state not in STANDING:
             raise Refused("invalid", _("Only an accepted release can be chosen."))
         if not found.valid and not found.team.hors_concours:
@@ -67,7 +67,7 @@ def withdraw(
     Teams may while the phase is open; organisers pass `at_any_time`, with the reason.
     """
     with transaction.atomic():
-        found = _locked_submission(submission)
+        found = locked_submission(submission)
         if found.state == "withdrawn":
             return found
         if found.state not in STANDING:
@@ -86,7 +86,7 @@ def withdraw(
 def restore(submission: Submission, actor: Actor, *, why: str = "") -> Submission:
     """Undo a withdrawal (organisers): the submission stands again as if nothing had been."""
     with transaction.atomic():
-        found = _locked_submission(submission)
+        found = locked_submission(submission)
         if found.state != "withdrawn":
             raise Refused("invalid", _("Only a withdrawn submission can be restored."))
         found.state = "scored" if found.score is not None else "queued"
@@ -103,10 +103,35 @@ def restore(submission: Submission, actor: Actor, *, why: str = "") -> Submissio
     return found
 
 
+def stand_again(submission: Submission) -> Submission:
+    """Let an answer that failed by our fault wait for its score again, for its try.
+
+    The try was given back. Where the team has used it meanwhile this is `Refused`: an answer more
+    than the rules allow would count. Inside the caller's transaction.
+    """
+    found = locked_submission(submission)
+    if found.state != "failed":
+        return found
+    tries = quota(found.round, found.team, found.kind, found.challenge, found.target)
+    if not tries.left:
+        raise Refused(
+            "quota",
+            _(
+                "The team got this try back and has used it: all {allowed} are used. Give the team "
+                "one more try first if this answer is to count as well."
+            ).format(allowed=tries.allowed),
+            allowed=tries.allowed,
+            used=tries.used,
+        )
+    found.state, found.charged = "queued", True
+    found.save(update_fields=["state", "charged"])
+    return found
+
+
 def describe(submission: Submission, method: str, consent: bool, actor: Actor) -> Submission:
     """Say how a submission was made, and whether it may be published; until results are out."""
     with transaction.atomic():
-        found = _locked_submission(submission)
+        found = locked_submission(submission)
         if found.state == "rejected":
             raise Refused("invalid", _("A rejected file is not kept and needs no description."))
         if found.round.released_at is not None:
@@ -153,7 +178,8 @@ def locked(round: Round, team: Team) -> tuple[Round, Team]:
     return fresh, Team.objects.select_for_update(no_key=True).get(pk=team.pk)
 
 
-def _locked_submission(submission: Submission) -> Submission:
+def locked_submission(submission: Submission) -> Submission:
+    """A submission as it is now, locked with its round and its team."""
     round, team = locked(submission.round, submission.team)
     found: Submission = Submission.objects.select_for_update(no_key=True).get(pk=submission.pk)
     found.round, found.team = round, team

@@ -145,7 +145,7 @@ def enqueue_scoring(submission: Submission) -> Job:
     """Have an answer scored; call it in the transaction that accepts it (or restores it)."""
     job = enqueue(
         "score",
-        f"score:{submission.round_id}:{submission.ref}",
+        scoring_key(submission),
         {"submission": submission.pk},
         contest=submission.contest,
     )
@@ -153,6 +153,11 @@ def enqueue_scoring(submission: Submission) -> Job:
         job.state, job.attempts, job.run_after = "waiting", 0, clock.now()
         job.save(update_fields=["state", "attempts", "run_after"])
     return job
+
+
+def scoring_key(submission: Submission) -> str:
+    """The key of the job that scores an answer."""
+    return f"score:{submission.round_id}:{submission.ref}"
 
 
 def enqueue_samples(round: Round) -> None:

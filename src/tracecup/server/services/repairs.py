@@ -55,17 +55,25 @@ def restore(submission: Submission, actor: Actor, why: str) -> Submission:
 
 
 def rerun(submission: Submission, actor: Actor, why: str) -> None:
-    """Have an answer scored again; what it costs does not change, a failed one counts again."""
-    from tracecup.server.services.judging import enqueue_scoring
+    """Have an answer scored again; what it costs does not change.
+
+    A failed one counts again and costs its try again, if the team has one left (`Refused`).
+    """
+    from tracecup.server.services.choices import locked_submission, stand_again
+    from tracecup.server.services.judging import enqueue_scoring, scoring_key
 
     why = require_reason(why)
     with transaction.atomic():
-        held = Submission.objects.select_for_update(of=("self",)).get(pk=submission.pk)
+        # The job first, as workers and `retry_job` do: nobody waits for the other.
+        list(Job.objects.select_for_update().filter(key=scoring_key(submission)))
+        held = locked_submission(submission)
         if not may_rerun(held):
             raise Refused("conflict", _("Only an answer that was scored, or failed, is run again."))
         before = {"state": held.state, "score": held.score, "charged": held.charged}
-        held.state, held.charged = "queued", True
-        held.save(update_fields=["state", "charged"])
+        held = stand_again(held)
+        # Without its old score: withdrawn and restored meanwhile, it would pass for scored.
+        held.state, held.score, held.low, held.high = "queued", None, None, None
+        held.save(update_fields=["state", "score", "low", "high"])
         enqueue_scoring(held)
         log.record(
             actor,

@@ -61,10 +61,9 @@ def died(job: Job) -> None:
 
 def revived(job: Job) -> None:
     """A dead job was given new attempts: the answer counts again, and so does its try."""
-    found = _submission(job)
-    if found.state == "failed":
-        found.state, found.charged = "queued", True
-        found.save(update_fields=["state", "charged"])
+    from tracecup.server.services.choices import stand_again
+
+    stand_again(Submission.objects.get(pk=job.payload["submission"]))
 
 
 def _task(found: Submission) -> Task:
