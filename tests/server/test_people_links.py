@@ -174,6 +174,30 @@ class TestRedeem:
         assert code_of(lambda: people.redeem(token, "ada", NEW)) == "not-found"
 
 
+class TestRedeemReset:
+    def test_every_token_is_revoked_and_other_people_keep_theirs(self, new_person):
+        ada, eve = new_person("ada"), new_person("eve")
+        secrets = [people.new_token(ada, name, 30, Actor(ada))[1] for name in ("a", "b")]
+        others = people.new_token(eve, "a", 30, Actor(eve))[1]
+        link = people.new_link("reset", SYSTEM, person=ada)
+        assert code_of(lambda: people.redeem(link, "", "short")) == "invalid"
+        assert people.person_of_token(secrets[0]) == ada
+        people.redeem(link, "", NEW)
+        assert [people.person_of_token(one) for one in (*secrets, others)] == [None, None, eve]
+        assert len(LogEntry.objects.get(action="token-revoke").after["tokens"]) == 2
+
+    def test_a_password_changed_by_its_owner_leaves_tokens_alone(self, new_person):
+        ada = new_person("ada")
+        secret = people.new_token(ada, "laptop", 30, Actor(ada))[1]
+        people.change_password(ada, PASSWORD, NEW, Actor(ada))
+        assert people.person_of_token(secret) == ada
+
+    def test_the_letter_says_what_ended(self, new_person):
+        letters.tell_password_changed(new_person("ada"), SITE)
+        letters.tell_password_changed(new_person("eve"), SITE, by_link=True)
+        assert [("revoked" in one.body) for one in mail.outbox] == [False, True]
+
+
 class TestAccept:
     def test_an_account_that_exists_comes_in(self, team, new_person):
         ada = new_person("ada")

@@ -182,11 +182,14 @@ def link(request: HttpRequest, secret: str) -> pagedata.LinkInfo:
 
 @router.post("/links/{secret}", auth=anyone, response={201: pagedata.Me})
 def redeem(request: HttpRequest, secret: str, body: NewAccount) -> Status[pagedata.Me]:
-    """Use a link: makes the account, or sets the new password."""
+    """Use a link: makes the account, or sets the new password.
+
+    A new password ends all sessions and revokes all API tokens of the account.
+    """
     resets = people.link_of(secret).purpose == "reset"
     person = people.redeem(secret, body.username, body.password, name=body.name, email=body.email)
     if resets:
-        letters.tell_password_changed(person, site_of(request))
+        letters.tell_password_changed(person, site_of(request), by_link=True)
     return Status(201, pagedata.me(person))
 
 

@@ -111,7 +111,11 @@ def password(request: HttpRequest) -> HttpResponse:
             people.seen(request)
             letters.tell_password_changed(request.user, site_of(request))
             messages.success(
-                request, _("The password is changed; you are logged out everywhere else.")
+                request,
+                _(
+                    "The password is changed; you are logged out everywhere else. Your API tokens "
+                    "still work; revoke those that you do not know."
+                ),
             )
             return redirect("account")
     return _page(request, password=form)

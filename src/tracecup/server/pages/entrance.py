@@ -109,11 +109,14 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
         else:
             people.begin_visit(request, person)
             if found.purpose == "reset":
-                letters.tell_password_changed(person, site_of(request))
-            messages.success(
-                request,
-                _("Your new password is set.") if found.purpose == "reset" else _("Welcome."),
-            )
+                letters.tell_password_changed(person, site_of(request), by_link=True)
+            said = _("Welcome.")
+            if found.purpose == "reset":
+                said = _(
+                    "Your new password is set. You are logged out everywhere else and all your API "
+                    "tokens are revoked; make new ones for your programs here."
+                )
+            messages.success(request, said)
             return remember_language(redirect(_goal(found)), person)
     context = {
         "link": pagedata.link(found),

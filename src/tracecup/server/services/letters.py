@@ -76,19 +76,27 @@ def invite_organiser(
     later(_send, email, subject, text)
 
 
-def tell_password_changed(person: Person, site: str) -> None:
-    """A notice: who did not do it should know."""
+def tell_password_changed(person: Person, site: str, *, by_link: bool = False) -> None:
+    """A notice: who did not do it should know. `by_link`: everything else that let in has ended."""
     with translation.override(language_of(person)):
         subject = _("Your password was changed")
+        ended = _("You are logged out everywhere else. Your API tokens still work.")
+        if by_link:
+            ended = _(
+                "It was set with a link that was sent to you. You are logged out everywhere else,\n"
+                "and all your API tokens are revoked: programs need new ones."
+            )
         text = _(
             "{hello}\n\n"
             "The password of your account {username} at {site} was changed.\n"
+            "{ended}\n\n"
             "If it was not you, set a new one here and tell the organisers:\n\n"
             "{address}\n"
         ).format(
             hello=_hello(person.first_name),
             username=person.username,
             site=site,
+            ended=ended,
             address=f"{site}/reset/",
         )
     later(_send, person.email, subject, text)
@@ -142,6 +150,8 @@ def _send_reset(typed: str, site: str) -> None:
                 "Somebody asked for a new password for your account {username} at {site}.\n"
                 "If it was you, open this link within two hours; it works once:\n\n"
                 "{address}\n\n"
+                "With the new password you are logged out everywhere else, and your API tokens\n"
+                "are revoked: programs need new ones.\n\n"
                 "If it was not you, do nothing: your password stays as it is.\n"
             ).format(
                 hello=_hello(person.first_name),

@@ -33,7 +33,7 @@ from tracecup.server.services.accounts import (
     store_password,
 )
 from tracecup.server.services.members import add_member
-from tracecup.server.services.tokens import secret_hash
+from tracecup.server.services.tokens import revoke_all, secret_hash
 from tracecup.server.services.visits import end_other_sessions
 
 FIRST, ORGANISER, MEMBER, RESET = OneTimeLink.PURPOSES
@@ -128,7 +128,8 @@ def link_of(secret: str) -> OneTimeLink:
 def redeem(token: str, username: str, password: str, *, name: str = "", email: str = "") -> Person:
     """Use a link: an account is made with what the link gives, or a new password is set.
 
-    For a reset `username`, `name` and `email` are ignored.
+    For a reset `username`, `name` and `email` are ignored; every session and API token of the
+    account ends with it, since whoever had them may be the reason for it.
     """
     link = link_of(token)
     if link.purpose == RESET:
@@ -202,6 +203,7 @@ def _reset(link: OneTimeLink, password: str) -> Person:
         _use(link)
         store_password(person, hashed, actor)
         end_other_sessions(person, None, actor)
+        revoke_all(person, actor)
     throttle.forgive(throttle.LOG_IN, person.username)
     return person
 

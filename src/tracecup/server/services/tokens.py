@@ -112,6 +112,18 @@ def revoke_by_number(person: Person, number: int, actor: Actor) -> None:
     revoke_token(token, actor)
 
 
+def revoke_all(person: Person, actor: Actor) -> int:
+    """Make all tokens of somebody worthless; how many worked."""
+    with transaction.atomic():
+        tokens = live_tokens(person)
+        numbers = sorted(tokens.values_list("pk", flat=True))
+        tokens.update(revoked_at=clock.now())
+        if numbers:
+            after = {"tokens": numbers}
+            log.record(actor, "token-revoke", subject=label(person), after=after)
+    return len(numbers)
+
+
 def secret_hash(secret: str) -> str:
     """How a secret of 256 random bits is stored: a fast hash is enough for those."""
     return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
