@@ -174,6 +174,32 @@ class TestReceiveRelease:
         error = refused(lambda: desk.hand_in(team, b"", **field), "invalid")
         assert [problem["field"] for problem in error.problems] == [wrong]
 
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "anotraces_team002_data02_TRP.csv",
+            "anotraces_team001_data01_IDP.csv",
+            "orgtraces_team001_data02_TRP.csv",
+            "C:\\files\\pubtraces_team001_data02_TRP.csv.zst",
+            "etable_team001-002_data02_TRP.csv",
+        ],
+    )
+    def test_a_name_that_says_something_else_is_refused(self, desk, team, name):
+        error = refused(lambda: desk.hand_in(team, desk.release(team), file_name=name), "invalid")
+        assert error.problems[0]["expected"] == "anotraces_team001_data02_TRP.csv"
+        path = desk.release(team)
+        refused(
+            lambda: submissions.check_only(
+                desk.round, team, "release", "trace", None, path, file_name=name
+            ),
+            "invalid",
+        )
+        assert not Submission.objects.exists()
+
+    @pytest.mark.parametrize("name", ["anotraces_team001_data02_TRP.csv.gz", "mine.csv", ""])
+    def test_its_own_name_and_any_other_pass(self, desk, team, name):
+        assert desk.hand_in(team, desk.release(team), file_name=name).submission.charged
+
     def test_it_stands_in_the_log(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
         entry = LogEntry.objects.get()

@@ -77,6 +77,14 @@ class TestReceiveAnswer:
         Release.objects.filter(team=attackable[0]).update(hors_concours=True)
         assert desk.answer(team, 2).submission.charged
 
+    @pytest.mark.parametrize(
+        "name", ["etable_team001-003_data02_TRP.csv", "etraces_team001-002_data02_TRP.csv"]
+    )
+    def test_not_what_its_name_says_is_for_something_else(self, desk, team, attackable, name):
+        error = refused(lambda: desk.answer(team, 2, file_name=name), "invalid")
+        assert error.problems[0]["expected"] == "etable_team001-002_data02_TRP.csv"
+        assert desk.answer(team, 2, file_name=error.problems[0]["expected"]).submission.charged
+
     def test_a_table_of_a_wrong_size_is_rejected(self, desk, team, attackable, asked):
         made = desk.answer(team, 2, b"user_id\n1\n2\n").submission
         assert (made.state, made.charged) == ("rejected", False)

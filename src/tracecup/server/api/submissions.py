@@ -193,7 +193,8 @@ def check(request: HttpRequest, slug: str) -> CheckInfo:
     role, fields, file = _form(request, slug)
     round = _round(role, fields.get("round"))
     kind, challenge, target = _place(role, fields, str(file.name))
-    found = submissions.check_only(round, role.require_team(), kind, challenge, target, file)
+    team, name = role.require_team(), str(file.name)
+    found = submissions.check_only(round, team, kind, challenge, target, file, name)
     return CheckInfo(
         ok=found.ok,
         valid=found.valid,

@@ -9,12 +9,13 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import cast
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from tracecup.contest.filenames import ContestFile, parse_file_name
-from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.contest.filenames import ContestFile, attack_file, parse_file_name, team_file
+from tracecup.contest.rules import ATTACK_KINDS, AttackKind
 from tracecup.safeio import MIB
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -106,6 +107,7 @@ def check_only(
     Not before the data are out: the utility of a guess tells something of the original traces.
     """
     _require_place(round, kind, challenge, target)
+    _require_name(team, kind, challenge, target, file_name)
     require_open(round, "data", clock.contest_now(round.contest), team)
     with one_trial(team), spooled(source, file_bytes(round)) as file:
         return check(round, team, kind, challenge, file.path)
@@ -130,11 +132,12 @@ def receive(
     """Take in one file.
 
     A file in a wrong format gives a receipt with state `rejected`; it costs no try and its bytes
-    are not kept. A release below the floor is `Refused` unless `confirm_invalid`; then it costs a
-    try and is invalid. The same key with the same content gives the same receipt, at any time;
-    with another content it is a conflict. An answer whose content stands already for the same
-    target gives the receipt of that one (`already`), at any time. `received_at` is when the last
-    byte had arrived, on the contest's clock.
+    are not kept. A contest file's name that says something else than kind, data set, target and
+    team is `Refused`; other names say nothing. A release below the floor is `Refused` unless
+    `confirm_invalid`; then it costs a try and is invalid. The same key with the same content gives
+    the same receipt, at any time; with another content it is a conflict. An answer whose content
+    stands already for the same target gives the receipt of that one (`already`), at any time.
+    `received_at` is when the last byte had arrived, on the contest's clock.
     """
     handed = Handed(
         kind,
@@ -149,6 +152,7 @@ def receive(
         confirm_invalid,
     )
     _require_place(round, kind, challenge, target)
+    _require_name(team, kind, challenge, target, file_name)
     with spooled(source, file_bytes(round)) as file:
         return take(round, team, handed, file)
 
@@ -233,6 +237,34 @@ def place_of(team: Team, name: str) -> tuple[str, str, int | None]:
 
 def _owner(said: ContestFile) -> int:
     return int(said.attacker or said.team)
+
+
+def _require_name(team: Team, kind: str, challenge: str, target: int | None, name: str) -> None:
+    """Whether a contest file is handed in for what its name says: the wrong one is soon taken.
+
+    Originals handed in as a release, or an answer for another target, cannot be taken back.
+    """
+    said = parse_file_name(re.split(r"[\\/]", name)[-1])
+    if said is None:
+        return
+    meant = (_KIND_OF_FILE.get(said.kind), said.challenge, int(said.team), _owner(said))
+    if meant == (kind, challenge, team.number if target is None else target, team.number):
+        return
+    data_set = cast(AttackKind, challenge)  # `_require_place` looked at it
+    if target is None:
+        expected = team_file("anotraces", f"{team.number:03d}", data_set)
+    else:
+        file = "etable" if kind == "reid" else "etraces"
+        expected = attack_file(file, f"{team.number:03d}", f"{target:03d}", data_set)
+    raise Refused(
+        "invalid",
+        _(
+            "The name of the file says that it is something else: another team's, for another "
+            "data set or target, or of another kind. Choose the right file or target; if only "
+            "the name is wrong, rename it. No try was charged."
+        ),
+        [_wrong("name", name[:120], expected)],
+    )
 
 
 def _take_member(round: Round, team: Team, base: Handed, member: Member) -> BatchItem:
