@@ -56,10 +56,10 @@ def contest(
     """
     from tracecup.city import ContestClock, write_city, write_clock
     from tracecup.errors import InvalidTraces
-    from tracecup.synth import ContestShape, PpmtfModel, contest_data
+    from tracecup.synth import ContestShape, contest_data, load_model
     from tracecup.traces.files import write_traces
 
-    trained, where = PpmtfModel.load(model), load_city(city)
+    trained, where = load_model(model), load_city(city)
     if trained.n_locations != where.n_regions:
         raise InvalidTraces(
             f"the model has {trained.n_locations} locations, the city {where.n_regions} regions"
@@ -101,13 +101,16 @@ def traces(
     out: Annotated[Path, typer.Option("--out", help="File to write (.csv, .gz, .zst).")],
     users: Annotated[
         int | None,
-        typer.Option("--users", min=1, help="Virtual users; all training users for PPMTF."),
+        typer.Option("--users", min=1, help="Virtual users; all training users for PPMTF, SGLT."),
     ] = None,
     days: Annotated[int, typer.Option("--days", min=1, help="One-day traces per user.")] = 10,
-    instants: Annotated[int, typer.Option("--instants", min=1, help="Instants in each slot.")] = 1,
+    instants: Annotated[
+        int | None,
+        typer.Option("--instants", min=1, help="Instants in each slot; 1, for SGLT as trained."),
+    ] = None,
     method: Annotated[
         str | None,
-        typer.Option("--method", help="Use the model's factors as this, such as PPMTF."),
+        typer.Option("--method", help="Use what was trained as this, such as PPMTF."),
     ] = None,
     seed: Seed = None,
     as_json: Json = False,
@@ -119,18 +122,15 @@ def traces(
 
     Example: `tracecup synth traces --model model.npz --days 10 --out synthetic.csv --seed 1`
     """
-    from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
-    from tracecup.synth import PpmtfModel
-    from tracecup.synth.ppmtf import FactorSynthesizer
+    from tracecup.synth import PpmtfModel, load_model
     from tracecup.usefulness.dayfile import write_day_traces
 
-    trained = PpmtfModel.load(model)
+    trained = load_model(model)
     if method is not None:
-        other = parse("synthesizer", method)
-        if not isinstance(other, FactorSynthesizer):
-            raise InvalidParameter(f"--method must be PPMTF or PPMTF+, got {other}")
-        trained = trained.using(other)
+        trained = trained.using(parse("synthesizer", method))
+    if instants is None:
+        instants = 1 if isinstance(trained, PpmtfModel) else trained.instants_per_slot
     made = trained.sample(users, days, seed, instants=instants)
     write_day_traces(out, made.regions.reshape(made.n_users, days, -1), trained.day.slots)
     facts = {

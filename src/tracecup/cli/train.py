@@ -24,7 +24,8 @@ def add(app: typer.Typer) -> None:
 def train(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz).")],
     name: Annotated[
-        str, typer.Argument(help='PPMTF or PPMTF+, such as "PPMTF+(32,200,masks=true,home=own)".')
+        str,
+        typer.Argument(help='PPMTF, PPMTF+ or SGLT, such as "PPMTF+(32,200,masks=true,home=own)".'),
     ] = "PPMTF+(32,200,masks=true,home=own)",
     training: Annotated[
         Path | None,
@@ -44,10 +45,11 @@ def train(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")] = 0,
     as_json: Json = False,
 ) -> int:
-    """Train PPMTF or PPMTF+ by Gibbs sampling; the same seed gives the same model.
+    """Train PPMTF or PPMTF+ by Gibbs sampling, or learn SGLT's classes of places.
 
-    The state is saved every minute beside the model file: a training that was stopped goes on
-    from there to the same result when the command is given again.
+    The same seed gives the same model. PPMTF's state is saved every minute beside the model
+    file: a training that was stopped goes on from there to the same result when the command is
+    given again. SGLT takes seconds; its model file holds the training traces themselves.
 
     Training traces are a file like reference traces (`user_id,time_id,reg_id`, time ids counted
     through the days, rows may be missing).
@@ -57,22 +59,29 @@ def train(
     """
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
+    from tracecup.synth import SGLT, PpmtfModel, SgltModel
     from tracecup.synth.ppmtf import FactorSynthesizer
 
     method = parse("synthesizer", name)
-    if not isinstance(method, FactorSynthesizer):
-        raise InvalidParameter(f"only PPMTF and PPMTF+ have a model file, got {method}")
+    if not isinstance(method, FactorSynthesizer | SGLT):
+        raise InvalidParameter(f"only PPMTF, PPMTF+ and SGLT have a model file, got {method}")
     records = load_training(
         training, city, interval, minute_of(start), minute_of(end), slot_minutes
     )
     checkpoint = out.with_name(out.name + ".part")
     with progress(f"training {method.name}") as advance:
-        model = method.fit(
-            records,
-            rng=seed,
-            progress=lambda done, total, _: advance(done, total),
-            checkpoint=checkpoint,
-        )
+        model: PpmtfModel | SgltModel
+        if isinstance(method, SGLT):
+            model = method.fit(
+                records, rng=seed, progress=lambda done, total, _: advance(done, total)
+            )
+        else:
+            model = method.fit(
+                records,
+                rng=seed,
+                progress=lambda done, total, _: advance(done, total),
+                checkpoint=checkpoint,
+            )
     model.save(out)
     checkpoint.unlink(missing_ok=True)
     facts = {
@@ -110,14 +119,15 @@ def load_training(
     if path is None:
         town = Metropolis()
         traces = town.traces(3, start, interval, slots)
-        return Training.of_traces(traces, town.city.n_regions, instants)
+        return Training.of_traces(traces, town.city.n_regions, instants).placed(town.city.grid)
     if city is None:
         raise InvalidParameter("training traces of your own need their regions: give --city")
-    n_regions = load_city(city).n_regions
-    read = read_traces(path, "reference", n_regions=n_regions, gaps=True)
+    where = load_city(city)
+    read = read_traces(path, "reference", n_regions=where.n_regions, gaps=True)
     first = read.clock.first_time
     days = -(-(first + read.times) // slots)
     regions = np.full((read.n_users, days * slots), -1, dtype=np.int32)
     regions[:, first : first + read.times] = read.regions
     clock = Clock.regular(days, slots, start, interval)
-    return Training.of_traces(Traces(regions, read.users, clock), n_regions, instants)
+    kept = Traces(regions, read.users, clock)
+    return Training.of_traces(kept, where.n_regions, instants).placed(where.grid)

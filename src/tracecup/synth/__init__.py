@@ -1,6 +1,6 @@
 """Room 4, synthesizers: from training traces to traces of people who do not exist.
 
-PPMTF and PPMTF+ with homes, SGD, Markov, Uniform, and the data of a contest.
+PPMTF and PPMTF+ with homes, SGD, SGLT, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
@@ -12,8 +12,10 @@ from tracecup.synth.contest_data import (
     team_data,
 )
 from tracecup.synth.markov import Markov
+from tracecup.synth.modelfiles import load_model
 from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
 from tracecup.synth.sgd import SGD
+from tracecup.synth.sglt import SGLT, SgltModel
 from tracecup.synth.tensors import Tensors, make_tensors
 from tracecup.synth.training import Day, Training
 from tracecup.synth.uniform import Uniform
@@ -22,18 +24,21 @@ __all__ = [
     "CONTEST_SYNTHESIZER",
     "PPMTF",
     "SGD",
+    "SGLT",
     "ContestShape",
     "Day",
     "Markov",
     "Model",
     "PPMTFPlus",
     "PpmtfModel",
+    "SgltModel",
     "Synthesizer",
     "TeamData",
     "Tensors",
     "Training",
     "Uniform",
     "contest_data",
+    "load_model",
     "make_tensors",
     "team_data",
 ]

@@ -5,22 +5,18 @@ A .npz archive of plain arrays and a JSON header: versioned, self-describing, no
 
 from __future__ import annotations
 
-import json
-import zipfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.errors import InvalidFile, InvalidParameter, Problem
-from tracecup.safeio import atomic_write, open_regular
+from tracecup.errors import InvalidParameter
+from tracecup.synth.archive import ArchiveFormat, Arrays
 from tracecup.synth.tensors import Support
 from tracecup.synth.training import Day
 
-FORMAT = "tracecup-ppmtf"
-VERSION = 1
 Floats = NDArray[np.float64]
 
 # array -> its shape in terms of n (users), N (locations), T (slots), z (factors), M (moves seen)
@@ -36,6 +32,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "targets": ("M",),
     "visited": ("T", "N"),
 }
+FILE = ArchiveFormat("tracecup-ppmtf", 1, SHAPES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +61,6 @@ class Factors:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file; it appears whole or not at all."""
         header = {
-            "format": FORMAT,
-            "version": VERSION,
             "method": self.method,
             "iteration": self.iteration,
             "sizes": {
@@ -75,19 +70,11 @@ class Factors:
                 "z": self.A.shape[1],
                 "M": len(self.support.targets),
             },
-            "day": {
-                "slots": self.day.slots,
-                "slot_minutes": self.day.slot_minutes,
-                "start": self.day.start,
-            },
+            "day": asdict(self.day),
             "key": [str(word) for word in self.key],
             "fingerprint": self.fingerprint,
         }
-        text = np.frombuffer(json.dumps(header, indent=1).encode(), dtype=np.uint8)
-        arrays = {name: self._array(name) for name in SHAPES}
-        save: Any = np.savez  # its stub takes the names of arrays for options
-        with atomic_write(path) as file:
-            save(file, header=text, **arrays)
+        FILE.write(path, header, {name: self._array(name) for name in SHAPES})
 
     def _array(self, name: str) -> NDArray[Any]:
         holder = self.support if name in {"starts", "targets", "visited"} else self
@@ -97,13 +84,8 @@ class Factors:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Factors:
         """Read a file written by `save`; anything else is an `InvalidFile`."""
-        try:
-            with open_regular(path) as file:
-                header, arrays = _read(path, file)
-        except (ValueError, zipfile.BadZipFile, KeyError, EOFError, TypeError) as error:
-            if isinstance(error, InvalidFile):
-                raise
-            raise _invalid(path, str(error) or type(error).__name__) from error
+        header, arrays = FILE.read(path)
+        _check_support(path, arrays)
         try:
             support = Support(
                 arrays["starts"].astype(np.int64),
@@ -127,38 +109,11 @@ class Factors:
                 str(header["fingerprint"]),
             )
         except (KeyError, TypeError, ValueError, OverflowError, InvalidParameter) as error:
-            raise _invalid(path, f"a damaged header ({error})") from error
+            raise FILE.invalid(path, f"a damaged header ({error})") from error
 
 
-def _read(path: str | PathLike[str], file: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    with zipfile.ZipFile(file) as archive:
-        # Members are stored plain, so that a small file cannot unpack to a huge one.
-        if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-            raise _invalid(path, "compressed members")
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        header = json.loads(arrays["header"].tobytes())
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise _invalid(path, "another kind of archive")
-        if header.get("version") != VERSION:
-            raise _invalid(path, f"version {header.get('version')}")
-        read = {name: arrays[name] for name in SHAPES}
-    sizes = {key: int(size) for key, size in header["sizes"].items()}
-    sizes["N+1"] = sizes["N"] + 1
-    for name, shape in SHAPES.items():
-        wanted = tuple(sizes[side] for side in shape)
-        if read[name].shape != wanted:
-            raise _invalid(path, f"array {name} of shape {read[name].shape} instead of {wanted}")
-        if read[name].dtype.kind not in "iufb":
-            raise _invalid(path, f"array {name} of {read[name].dtype}")
-        if not np.isfinite(read[name]).all():
-            raise _invalid(path, f"numbers in {name} that are not finite")
-    starts, targets = read["starts"], read["targets"]
+def _check_support(path: str | PathLike[str], arrays: Arrays) -> None:
+    starts, targets, n = arrays["starts"], arrays["targets"], len(arrays["B"])
     rising = starts[0] == 0 and starts[-1] == len(targets) and bool(np.all(np.diff(starts) >= 0))
-    if not rising or (len(targets) and not 0 <= targets.min() <= targets.max() < sizes["N"]):
-        raise _invalid(path, "a support that does not fit the locations")
-    return header, read
-
-
-def _invalid(path: str | PathLike[str], found: str) -> InvalidFile:
-    return InvalidFile(path, [Problem(0, "", found, f"a {FORMAT} file of version {VERSION}")])
+    if not rising or (len(targets) and not 0 <= targets.min() <= targets.max() < n):
+        raise FILE.invalid(path, "a support that does not fit the locations")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tracecup.engine import threads
 from tracecup.errors import InvalidParameter
-from tracecup.registry import parameter, parse, register
+from tracecup.registry import Method, parameter, parse, register
 from tracecup.rng import Rng, generator
 from tracecup.streams import stream_key
 from tracecup.synth.base import Model, Progress, Synthesizer, Walk
@@ -267,9 +267,13 @@ class PpmtfModel(Model):
             out[low:high],
         )
 
-    def using(self, method: FactorSynthesizer) -> PpmtfModel:
+    def using(self, method: Method) -> PpmtfModel:
         """The same factors under other generation settings (PPMTF or PPMTF+, masks, homes)."""
         method.check()
+        if not isinstance(method, FactorSynthesizer):
+            raise InvalidParameter(
+                f"a model of {self.method} can be used as PPMTF or PPMTF+, not as {method}"
+            )
         return replace(self, method=method)
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -6,13 +6,13 @@ Records need not be regular; traces on a clock become records by leaving out wha
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tracecup.city import Clock
+from tracecup.city import Clock, Grid
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.traces import Traces
 
@@ -116,7 +116,8 @@ class Day:
 class Training:
     """Training records in order of user and time: user `user[e]` was at `location[e]` at
     instant `instant[e]` of a day. `follows[e]` tells whether record e and the one before it make
-    a transition. Slot of an instant: `instant // instants_per_slot`.
+    a transition. Slot of an instant: `instant // instants_per_slot`. Where known, `date[e]` is
+    the number of the day of record e, and `positions` are the places in km, shape (N, 2).
 
     >>> training = Training.of_traces(Traces.of([[0, 2, 2, 1]]), 3)
     >>> training.n_users, training.follows.tolist()
@@ -131,9 +132,12 @@ class Training:
     n_locations: int
     day: Day
     instants_per_slot: int = 1
+    date: NDArray[np.int32] | None = None
+    positions: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        columns = (self.user, self.location, self.instant, self.follows)
+        columns = [self.user, self.location, self.instant, self.follows]
+        columns += [] if self.date is None else [self.date]
         if len({len(column) for column in columns}) != 1:
             raise InvalidTraces(f"columns differ in length: {[len(c) for c in columns]}")
         if not 1 <= self.n_locations <= MAX_LOCATIONS:
@@ -155,6 +159,12 @@ class Training:
                 )
         if np.any(np.diff(self.user) < 0):
             raise InvalidTraces("training records must be ordered by user")
+        if self.positions is not None:
+            shape, wanted = self.positions.shape, (self.n_locations, 2)
+            if shape != wanted or not np.isfinite(self.positions).all():
+                raise InvalidTraces(
+                    f"positions must be finite numbers of shape {wanted}, got shape {shape}"
+                )
 
     @classmethod
     def of_traces(cls, traces: Traces, n_locations: int, instants_per_slot: int = 1) -> Training:
@@ -188,6 +198,7 @@ class Training:
             n_locations,
             day,
             instants_per_slot,
+            clock.day_of[time].astype(np.int32),
         )
 
     @classmethod
@@ -246,7 +257,15 @@ class Training:
             instants_per_slot=table.instants_per_slot,
         )
         training.follows[1:] &= np.diff(records.day) == 0
-        return training
+        return replace(training, date=records.day)
+
+    def placed(self, positions: Grid | ArrayLike) -> Training:
+        """The same records of places whose positions are known: a grid's regions, or km (N, 2)."""
+        if isinstance(positions, Grid):
+            positions = np.column_stack(
+                [positions.x * positions.km_x, positions.y * positions.km_y]
+            )
+        return replace(self, positions=np.asarray(positions, dtype=np.float64))
 
     @property
     def slots(self) -> int:
@@ -262,6 +281,18 @@ class Training:
         """(user, from, to) of every transition."""
         after = np.flatnonzero(self.follows)
         return self.user[after], self.location[after - 1], self.location[after]
+
+    def day_ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last record of every user's every day.
+
+        Without dates a day ends where the instant falls.
+        """
+        begins = np.ones(len(self.user), dtype=np.bool_)
+        begins[1:] = (np.diff(self.user) != 0) | (np.diff(self.instant) < 0)
+        if self.date is not None:
+            begins[1:] |= np.diff(self.date) != 0
+        first = np.flatnonzero(begins)
+        return first, np.append(first[1:], len(begins)) - 1
 
     def prefix(self, instants: int) -> NDArray[np.int32]:
         """The first `instants` instants of the day of every user, shape (users, instants): where

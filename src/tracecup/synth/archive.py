@@ -1,0 +1,101 @@
+"""Model files: a .npz archive of plain arrays and a JSON header.
+
+Versioned and self-describing; nothing in it can execute, and a small file unpacks to no huge one.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.errors import InvalidFile, Problem, TraceCupError
+from tracecup.safeio import atomic_write, open_regular
+
+Header = dict[str, Any]
+Arrays = dict[str, NDArray[Any]]
+DAMAGED = (ValueError, zipfile.BadZipFile, KeyError, EOFError, TypeError)
+
+
+@dataclass(frozen=True)
+class ArchiveFormat:
+    """A kind of model file: its name, its version, and the shape of every array in letters whose
+    sizes stand in the header ("N+1" is one more than "N").
+    """
+
+    name: str
+    version: int
+    shapes: Mapping[str, tuple[str, ...]]
+
+    def write(self, path: str | PathLike[str], header: Header, arrays: Arrays) -> None:
+        """Write the file; it appears whole or not at all."""
+        header = {"format": self.name, "version": self.version} | header
+        text = np.frombuffer(json.dumps(header, indent=1).encode(), dtype=np.uint8)
+        save: Any = np.savez  # its stub takes the names of arrays for options
+        with atomic_write(path) as file:
+            save(file, header=text, **arrays)
+
+    def read(self, path: str | PathLike[str]) -> tuple[Header, Arrays]:
+        """Header and arrays of a file, of the right shapes and finite; else an `InvalidFile`."""
+        try:
+            with open_regular(path) as file:
+                return self._read(path, file)
+        except DAMAGED as error:
+            if isinstance(error, InvalidFile):
+                raise
+            raise self.invalid(path, str(error) or type(error).__name__) from error
+
+    def _read(self, path: str | PathLike[str], file: Any) -> tuple[Header, Arrays]:
+        if not _stored_plain(file):
+            raise self.invalid(path, "compressed members")
+        with np.load(file, allow_pickle=False) as arrays:
+            header = json.loads(arrays["header"].tobytes())
+            if not isinstance(header, dict) or header.get("format") != self.name:
+                raise self.invalid(path, "another kind of archive")
+            if header.get("version") != self.version:
+                raise self.invalid(path, f"version {header.get('version')}")
+            read = {name: arrays[name] for name in self.shapes}
+        sizes = {key: int(size) for key, size in header["sizes"].items()}
+        sizes |= {f"{key}+1": size + 1 for key, size in sizes.items()}
+        for name, shape in self.shapes.items():
+            wanted = tuple(sizes[side] for side in shape)
+            if read[name].shape != wanted:
+                found = f"array {name} of shape {read[name].shape} instead of {wanted}"
+                raise self.invalid(path, found)
+            if read[name].dtype.kind not in "iufb":
+                raise self.invalid(path, f"array {name} of {read[name].dtype}")
+            if not np.isfinite(read[name]).all():
+                raise self.invalid(path, f"numbers in {name} that are not finite")
+        return header, read
+
+    def invalid(self, path: str | PathLike[str], found: str) -> InvalidFile:
+        """The error for a file in which `found` was found."""
+        return InvalidFile(
+            path, [Problem(0, "", found, f"a {self.name} file of version {self.version}")]
+        )
+
+
+def format_of(path: str | PathLike[str]) -> str:
+    """The name of a model file's format; "" for anything else, which its reader then refuses."""
+    try:
+        with open_regular(path) as file:
+            if not _stored_plain(file):
+                return ""
+            with np.load(file, allow_pickle=False) as arrays:
+                return str(json.loads(arrays["header"].tobytes())["format"])
+    except (*DAMAGED, TraceCupError):
+        return ""
+
+
+def _stored_plain(file: Any) -> bool:
+    """Members must be stored plain, so that a small file cannot unpack to a huge one."""
+    with zipfile.ZipFile(file) as archive:
+        plain = all(member.compress_type == zipfile.ZIP_STORED for member in archive.infolist())
+    file.seek(0)
+    return plain
