@@ -66,6 +66,8 @@ class RefusalTask(ErrorTask):
             ("X-Content-Type-Options", "nosniff"),
             ("Cache-Control", "no-store"),
         ]
+        if error.code == 401:
+            self.response_headers.append(("WWW-Authenticate", "Bearer"))
         self.set_close_on_finish()
         self.content_length = len(body)
         self.write(body)
@@ -82,6 +84,8 @@ def refusal_of(status: int, said: str) -> Refused:
         return Refused(
             "too-large", f"The body of this request is larger than {most // MIB} MiB.", most=most
         )
+    if status == 401:
+        return Refused("not-signed-in", "This token or session is unknown, revoked or has expired.")
     if status == 507:
         return Refused("storage", _DISK)
     if status >= 500:

@@ -16,12 +16,10 @@ import time
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.buffers import FileBasedBuffer, OverflowableBuffer
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import MultiSocketServer, TcpWSGIServer
@@ -31,8 +29,12 @@ from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
 from tracecup.safeio import MIB
 from tracecup.server import arrivals, clock
 from tracecup.server.answering import ARRIVAL, RefusalTask, StampedTask
+from tracecup.server.door import Away, Door, Known, Stranger
+from tracecup.server.spooling import Spool
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from django.http import HttpRequest
 
     from tracecup.server.models import Contest
@@ -41,11 +43,9 @@ UPLOAD_THREADS = 4
 CONNECTIONS = 400
 OPEN_FILES = 4096
 SMALL_BODY = 2 * MIB
-MEMORY_BODY = 64 * 1024
 MAX_HEADER = 64 * 1024
 MAX_CHUNK_LINE = 4096
 RECEIVE_BLOCK = 64 * 1024
-LOOK_AT_DISK = 4 * MIB
 HEADER_SECONDS = 30
 BODY_SECONDS = 60
 BODY_RATE = 1024  # bytes a second that a body must make on average after BODY_SECONDS
@@ -63,11 +63,13 @@ def make_server(
     folder: Path | None = None,
     proxied: bool | None = None,
     arrived: Path | None = None,
+    known: Known | None = None,
 ) -> Server:
     """A server that listens; `run()` serves until SystemExit, `close()` ends it.
 
     `max_body` limits every body, chunked ones too. Bodies that are no files (forms, JSON) and
-    those of requests that show neither token nor session are held to `SMALL_BODY`. Bodies lie in
+    those of strangers are held to `SMALL_BODY`: who sends more shows a token or a session that is
+    `known`, which is looked up while the first part arrives. Bodies lie in
     `folder` while they arrive, by default in the server's folder for unfinished files. `proxied`
     trusts the X-Forwarded headers of a reverse proxy. `arrived` is the folder of `arrivals`.
     """
@@ -100,6 +102,7 @@ def make_server(
     )
     adjustments.max_body, adjustments.spool_folder = max_body, folder
     adjustments.arrived_folder = arrived
+    adjustments.door = Door(known)
     lanes = Lanes(threads, UPLOAD_THREADS)
     sockets: dict[int, Any] = {}
     listening = [
@@ -107,7 +110,9 @@ def make_server(
         for address in adjustments.listen
     ]
     at = [(one.effective_host, one.effective_port) for one in listening]
-    return Server(sockets, adjustments, at, lanes, listening[-1].log_info)
+    made = Server(sockets, adjustments, at, lanes, listening[-1].log_info)
+    adjustments.door.wake = made.wake
+    return made
 
 
 def arrived(request: HttpRequest, contest: Contest) -> datetime:
@@ -135,6 +140,10 @@ class Server(MultiSocketServer):
     def stop(self) -> None:
         """End `run()`, from another thread."""
         self._stopped = True
+        self.wake()
+
+    def wake(self) -> None:
+        """Have the loop look at all connections, from another thread."""
         for one in self.listeners():
             one.pull_trigger()
 
@@ -142,6 +151,7 @@ class Server(MultiSocketServer):
         """Hear nobody any more, let the workers finish as far as they do in time, hang up."""
         for one in self.listeners():
             one.close()
+        self.adj.door.close()
         super().close()
 
     def listeners(self) -> list[_Listener]:
@@ -183,54 +193,12 @@ class _DiskFull(Error):
     code, reason = 507, "Insufficient Storage"
 
 
-class _File(FileBasedBuffer):
-    """A body on disk, in our own folder; looks now and then how much room is left."""
-
-    def __init__(self, folder: Path, before: Any = None) -> None:
-        self._folder, self._unseen = folder, 0
-        super().__init__(self.newfile(), before)
-
-    def newfile(self) -> IO[bytes]:
-        return TemporaryFile("w+b", dir=self._folder)
-
-    def append(self, block: bytes) -> None:
-        self._unseen += len(block)
-        if self._unseen >= LOOK_AT_DISK:
-            self._unseen = 0
-            require_room(self._folder)
-        super().append(block)
-
-
-class _Spool(OverflowableBuffer):
-    """A body: small ones in memory, others on disk."""
-
-    buf: Any = None
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(MEMORY_BODY)
-        self._folder = folder
-
-    def _set_large_buffer(self) -> None:
-        before = self.buf
-        require_room(self._folder)
-        self.buf, self.overflowed = _File(self._folder, before), True
-        if before is not None:
-            before.close()
-
-
-def require_room(folder: Path) -> None:
-    """`OSError` (disk full) where less than the reserve is left for unfinished files."""
-    from tracecup.server.storage import RESERVE_BYTES, BlobStore
-
-    if BlobStore(folder, folder).free() < RESERVE_BYTES:
-        raise OSError(errno.ENOSPC, "the disk is full")
-
-
 class _Parser(HTTPRequestParser):
     """Collects a request; knows when it was complete, and stops early what is too much."""
 
     received_at: float | None = None
     noted: Path | None = None
+    verdict: Future[bool] | None = None
 
     def __init__(self, adj: Any) -> None:
         super().__init__(adj)
@@ -261,29 +229,48 @@ class _Parser(HTTPRequestParser):
                 self.noted.unlink(missing_ok=True)
 
     def parse_header(self, header_plus: bytes) -> None:
-        """As the parent does; then the body goes to our folder."""
+        """As the parent does; then the body goes to our folder, and who sends a large one is asked.
+
+        What is within the limit of strangers needs no question: the application asks anyway.
+        """
         super().parse_header(header_plus)
-        if self.body_rcv is not None:
-            self.body_rcv.buf = _Spool(self.adj.spool_folder)
+        if self.body_rcv is None:
+            return
+        self.body_rcv.buf = Spool(self.adj.spool_folder)
+        shown = self.headers.get("AUTHORIZATION", ""), self.headers.get("COOKIE", "")
+        if any(shown) and is_file(self) and (self.chunked or self.content_length > SMALL_BODY):
+            self.verdict = self.adj.door.ask(*shown)
 
     @property
     def limit(self) -> int:
-        """The largest body of this request."""
-        shown = "AUTHORIZATION" in self.headers or "COOKIE" in self.headers
+        """The largest body of this request; a file's, until it is known that a stranger sends."""
         most: int = self.adj.max_body
-        return most if shown and is_file(self) else min(SMALL_BODY, most)
+        return most if self.verdict is not None else min(SMALL_BODY, most)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether nothing more is read before it is known who sends."""
+        verdict, got = self.verdict, self.body_bytes_received
+        return verdict is not None and got >= SMALL_BODY and not verdict.done()
 
     def is_slow(self, now: float) -> bool:
         """Whether the rest of this request is not worth waiting for."""
         waited = now - self.began
         if not self.headers_finished:
             return waited > HEADER_SECONDS
-        return waited > BODY_SECONDS and self.body_bytes_received < BODY_RATE * waited
+        too_slow = self.body_bytes_received < BODY_RATE * waited
+        return waited > BODY_SECONDS and (too_slow or self.is_waiting)
 
     def _too_much(self) -> bool:
         body = self.body_rcv
-        if max(self.content_length, self.body_bytes_received) > self.limit:
+        size = max(self.content_length, self.body_bytes_received)
+        if size > self.limit:
             self._stop(RequestEntityTooLarge(str(self.limit)))
+        elif size > SMALL_BODY and self.verdict is not None and self.verdict.done():
+            if self.verdict.exception() is not None:
+                self._stop(Away("nobody can be asked who this is"))
+            elif not self.verdict.result():
+                self._stop(Stranger("nobody knows this token or session"))
         elif self.chunked and body is not None and len(body.control_line) > MAX_CHUNK_LINE:
             self._stop(BadRequest("a line between chunks is too long"))
         elif self.chunked and body is not None and len(body.trailer) > MAX_HEADER:
@@ -314,6 +301,8 @@ class _Channel(HTTPChannel):
 
     def readable(self) -> bool:
         """Whether something may come."""
+        if self.request is not None and self.request.is_waiting:
+            return False
         return self.drain_until is not None or bool(super().readable())
 
     def writable(self) -> bool:

@@ -46,8 +46,30 @@ def app():
     return App()
 
 
+class Porter:
+    """Knows one token; answers when it is let."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.asked: list[tuple[str, str]] = []
+        self.is_ill = False
+
+    def __call__(self, authorization: str, cookie: str) -> bool:
+        self.asked.append((authorization, cookie))
+        assert self.may_answer.wait(20)
+        if self.is_ill:
+            raise RuntimeError("no database")
+        return authorization == CSV["Authorization"]
+
+
 @pytest.fixture
-def port(app, tmp_path):
+def porter():
+    return Porter()
+
+
+@pytest.fixture
+def server(app, porter, tmp_path):
     """A running server with two workers for pages and bodies up to 3 MiB."""
     folder = tmp_path / "bodies"
     folder.mkdir()
@@ -60,14 +82,22 @@ def port(app, tmp_path):
         folder=folder,
         proxied=False,
         arrived=tmp_path / "arrived",
+        known=porter,
     )
     thread = threading.Thread(target=server.run)
     thread.start()
-    yield server.port
+    yield server
     app.go.set()
+    porter.may_answer.set()
     server.stop()
     thread.join(10)
     assert not thread.is_alive()
+
+
+@pytest.fixture
+def port(server):
+    """The port of a running server."""
+    return server.port
 
 
 def ask(port, method="GET", path="/", body=None, headers=None, **more):
@@ -288,6 +318,60 @@ class TestLimits:
         head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n"
         got = raw(port, head + b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
         assert got.count(b"HTTP/1.1 ") == 1
+        assert not app.arrivals
+
+
+class TestStrangers:
+    LARGE = 3 * 1024 * KIB
+
+    @pytest.mark.parametrize(
+        "shown", [{"Authorization": "Bearer made-up"}, {"Cookie": "sessionid=made-up"}]
+    )
+    @pytest.mark.parametrize("chunked", [False, True])
+    def test_made_up_credentials_bring_in_no_large_body(self, port, app, shown, chunked):
+        body = iter([b"x" * 1024 * KIB] * 3) if chunked else b"x" * self.LARGE
+        headers = {"Content-Type": "text/csv", **shown}
+        more = {"encode_chunked": True} if chunked else {}
+        status, told, said = ask(port, "POST", "/api/v1/x", body, headers, **more)
+        assert (status, told["WWW-Authenticate"]) == (401, "Bearer")
+        assert json.loads(said)["error"]["code"] == "not-signed-in"
+        assert not app.arrivals
+
+    def test_nothing_large_is_read_before_it_is_known_who_sends(self, server, porter, app):
+        porter.may_answer.clear()
+        found = []
+        sender = threading.Thread(
+            target=lambda: found.append(ask(server.port, "POST", "/", b"x" * self.LARGE, CSV))
+        )
+        sender.start()
+
+        def read() -> list[int]:
+            channels = list(server.listeners()[0].active_channels.values())
+            requests = [one.request for one in channels if one.request is not None]
+            return [one.body_bytes_received for one in requests if one.is_waiting]
+
+        until = time.monotonic() + 20
+        while not read() and time.monotonic() < until:
+            time.sleep(0.01)
+        for _ in range(3):  # others are served meanwhile, so the loop went round
+            assert ask(server.port)[0] == 200
+        (got,) = read()
+        assert got < receiving.SMALL_BODY + receiving.RECEIVE_BLOCK
+        porter.may_answer.set()
+        sender.join(20)
+        assert found[0][0] == 200
+        assert json.loads(found[0][2])["size"] == self.LARGE
+
+    def test_small_bodies_are_not_asked_about(self, port, porter):
+        assert ask(port, "POST", "/", b"x" * KIB, CSV)[0] == 200
+        assert ask(port, "POST", "/", b"x" * receiving.SMALL_BODY, CSV)[0] == 200
+        assert porter.asked == []
+
+    def test_where_nobody_can_be_asked_it_is_our_fault(self, port, porter, app):
+        porter.is_ill = True
+        status, _, said = ask(port, "POST", "/api/v1/x", b"x" * self.LARGE, CSV)
+        assert status == 503
+        assert json.loads(said)["error"]["code"] == "internal"
         assert not app.arrivals
 
 

@@ -134,6 +134,9 @@ def check_bodies(served):
     assert (status, told["error"]["code"]) == (413, "too-large")
     status, told = submit(served, endless(2 << 30), encode_chunked=True)
     assert (status, told["error"]["code"]) == (413, "too-large")
+    made_up = headers(served) | {"Authorization": "Bearer tct_made-up"}
+    status, told = ask(served, "PUT", UPLOAD, b"x" * (3 * MIB), made_up)
+    assert (status, told["error"]["code"]) == (401, "not-signed-in")
     for kind in ("application/json", "application/x-www-form-urlencoded", "multipart/form-data"):
         status, _ = ask(served, "PUT", UPLOAD, b"x", headers(served) | {"Content-Type": kind})
         assert status == 415

@@ -71,15 +71,7 @@ def new_token(person: Person, name: str, days: int, actor: Actor) -> tuple[ApiTo
 
 def person_of_token(secret: str) -> Person | None:
     """Whose token it is; None for an unknown, revoked or expired one."""
-    if not secret.startswith(PREFIX) or len(secret) > 200:
-        return None
-    at = clock.now()
-    token = (
-        ApiToken.objects.select_related("person")
-        .filter(token_hash=secret_hash(secret), revoked_at=None, expires_at__gt=at)
-        .filter(person__is_active=True)
-        .first()
-    )
+    token, at = live_token(secret), clock.now()
     if token is None:
         return None
     # Not on every request: a write each would make readers wait for the one writer of SQLite.
@@ -87,6 +79,16 @@ def person_of_token(secret: str) -> Person | None:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=at)
     person: Person = token.person
     return person
+
+
+def live_token(secret: str) -> ApiToken | None:
+    """The token with this secret, if it works."""
+    if not secret.startswith(PREFIX) or len(secret) > 200:
+        return None
+    held = ApiToken.objects.select_related("person").filter(person__is_active=True)
+    return held.filter(
+        token_hash=secret_hash(secret), revoked_at=None, expires_at__gt=clock.now()
+    ).first()
 
 
 def live_tokens(person: Person) -> Any:

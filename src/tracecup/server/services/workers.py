@@ -60,14 +60,17 @@ def revoke_worker_token(name: str, actor: Actor) -> None:
 
 def worker_of_token(secret: str) -> WorkerToken | None:
     """Whose token it is; None for an unknown or revoked one."""
-    if not secret.startswith(PREFIX):
-        return None
-    found: WorkerToken | None = WorkerToken.objects.filter(
-        token_hash=_hash(secret), revoked_at=None
-    ).first()
+    found = live_worker(secret)
     if found is not None:
         WorkerToken.objects.filter(pk=found.pk).update(last_used_at=clock.now())
     return found
+
+
+def live_worker(secret: str) -> WorkerToken | None:
+    """The worker's token with this secret, if it works."""
+    if not secret.startswith(PREFIX):
+        return None
+    return WorkerToken.objects.filter(token_hash=_hash(secret), revoked_at=None).first()
 
 
 def lease(worker: WorkerToken, scorer: str) -> tuple[Job, Task] | None:
