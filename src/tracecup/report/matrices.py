@@ -126,25 +126,21 @@ def heat_spec(
 def _cells(
     releases: Sequence[Release], attackers: Sequence[Attacker], values: Scores
 ) -> list[dict[str, Cell | bool]]:
-    cells: list[dict[str, Cell | bool]] = []
-    for release, row in zip(releases, values, strict=True):
-        found = [value for value in row if value is not None]
-        lowest = min(found, default=None)
-        # Of equally strong attacks the first is framed.
-        at = row.index(lowest) if lowest is not None else -1
-        for j, (attacker, value) in enumerate(zip(attackers, row, strict=True)):
-            cells.append(
-                {
-                    "release": release.label,
-                    "name": clean(release.name),
-                    "attacker": attacker.label,
-                    "who": clean(attacker.name),
-                    "method": clean(attacker.method),
-                    "score": value,
-                    "lowest": j == at,
-                }
-            )
-    return cells
+    lowest = [min((value for value in row if value is not None), default=None) for row in values]
+    return [
+        {
+            "release": release.label,
+            "name": clean(release.name),
+            "attacker": attacker.label,
+            "who": clean(attacker.name),
+            "method": clean(attacker.method),
+            "score": value,
+            # Equally strong attacks are all framed, as the tables of results name all of them.
+            "lowest": value is not None and value == least,
+        }
+        for release, row, least in zip(releases, values, lowest, strict=True)
+        for attacker, value in zip(attackers, row, strict=True)
+    ]
 
 
 def _heat_alt(short: str, releases: tuple[Release, ...], matrix: Matrix) -> str:
