@@ -70,6 +70,36 @@ class TestTrain:
         assert not (folder / "x.npz").exists()
 
 
+class TestSglt:
+    """One model file of SGLT: trained, told, refused where it has no sense."""
+
+    @pytest.fixture
+    def model(self, folder):
+        words = ["train", "SGLT(6,0.5)", *TRAIN.split(), "--out", "sglt.npz"]
+        assert run(words) == 0
+        return "synth traces --model sglt.npz --out day.csv --days 2 --seed 2"
+
+    def test_tells_days_of_all_training_users(self, folder, model, capsys):
+        code, said = answer(capsys, model.split())
+        assert (code, said["users"], said["instants_a_day"]) == (0, 40, 24)
+        read = read_day_traces(folder / "day.csv", 48, Timetable(360, 30, 12, 2))
+        assert read.locations.shape == (40, 2, 24)
+
+    def test_other_settings_of_the_same_classes(self, model, capsys):
+        code, said = answer(capsys, [*model.split(), "--method", "SGLT(6,1,par_v=1)"])
+        assert (code, said["method"]) == (0, "SGLT(6,1,par_v=1)")
+        assert run([*model.split(), "--method", "PPMTF"]) == 2
+        assert "can be used as SGLT" in capsys.readouterr().err
+
+    def test_instants_are_those_of_the_training(self, model, capsys):
+        assert run([*model.split(), "--instants", "1"]) == 2
+        assert "2 instants per slot, got 1" in capsys.readouterr().err
+
+    def test_is_no_source_of_contest_data(self, model, capsys):
+        assert run([*CONTEST.replace("model.npz", "sglt.npz").split(), "--out", "x"]) == 2
+        assert "draws fresh users, such as PPMTF+" in capsys.readouterr().err
+
+
 class TestSynthContest:
     def test_every_team_gets_its_own_people(self, folder, capsys):
         code, said = answer(capsys, [*CONTEST.split(), "--out", "data"])

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tracecup import Clock, Traces
+from tracecup import Clock, Grid, Traces
 from tracecup.datasets.metropolis import Metropolis
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.synth import Day, Training
@@ -128,3 +128,35 @@ class TestPrefix:
     def test_without_a_record(self):
         training = Training.of_traces(Traces.of([[-1, 2]]), 5)
         assert training.prefix(1).tolist() == [[-1]]
+
+
+class TestDayEnds:
+    def test_of_traces(self):
+        clock = Clock.regular(2, 3)
+        training = Training.of_traces(Traces.of([[0, 1, -1, 2, 2, 0], [-1] * 5 + [1]], clock), 3)
+        first, last = training.day_ends()
+        assert (first.tolist(), last.tolist()) == ([0, 2, 5], [1, 4, 5])
+
+    def test_dates_tell_days_apart_that_instants_do_not(self):
+        clock = Clock.regular(2, 3)
+        regions = [[0, -1, -1, -1, 2, -1]]
+        first, _ = Training.of_traces(Traces.of(regions, clock), 3).day_ends()
+        assert first.tolist() == [0, 1]
+
+    def test_without_dates_a_day_ends_where_the_instant_falls(self):
+        training = Training.of_columns(
+            [0, 0, 0, 0, 1], [0] * 5, [0, 2, 1, 2, 2], n_users=2, n_locations=1, day=Day(3)
+        )
+        assert training.day_ends()[0].tolist() == [0, 2, 4]
+
+
+class TestPlaced:
+    def test_regions_of_a_grid(self):
+        training = Training.of_traces(Traces.of([[0, 3]]), 4)
+        placed = training.placed(Grid.from_metres(2, 2, width_m=500, height_m=1000))
+        assert placed.positions == pytest.approx(np.array([[0, 0], [0.5, 0], [0, 1], [0.5, 1]]))
+
+    @pytest.mark.parametrize("positions", [[[0, 0]], [[0.0, 0.0], [np.nan, 1.0]]])
+    def test_positions_that_do_not_fit(self, positions):
+        with pytest.raises(InvalidTraces, match="positions must be finite"):
+            Training.of_traces(Traces.of([[0, 1]]), 2).placed(positions)

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from tracecup.kernels import kernel
 from tracecup.synth.semantics import PSEUDOCOUNT
 
+ROUNDING = 1e-9
+"""A number at its bound passes, whatever its last digits."""
+
 Ints = NDArray[np.int64]
 Places = NDArray[np.int32]
 Visits = tuple[Ints, Places, Ints, Ints]
@@ -32,12 +35,12 @@ def passes(day: Places, seed: Places, user: int, visits: Visits, n: int, bounds:
     same = 0
     for t in range(len(day)):
         same += day[t] == seed[t]
-    if same > maxinter * len(day):
+    if same > maxinter * len(day) + ROUNDING:
         return False
     seen = np.zeros(n, dtype=np.int64)
     for y in day:
         seen[y] += 1
-    if geographic(seen, len(day), user, visits) > maxgeo:
+    if geographic(seen, len(day), user, visits) > maxgeo + ROUNDING:
         return False
     if k == 0:
         return True
@@ -46,7 +49,7 @@ def passes(day: Places, seed: Places, user: int, visits: Visits, n: int, bounds:
     others = 0
     for other in range(len(records)):
         if other != user and records[other] > 0:
-            others += abs(semantic(ranked, len(day), other, visits, n) - own) <= delta
+            others += abs(semantic(ranked, len(day), other, visits, n) - own) <= delta + ROUNDING
             if others == k:
                 return True
     return False

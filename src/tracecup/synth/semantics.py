@@ -92,19 +92,18 @@ class Profiles:
         return order, share, least
 
 
-def location_graph(profiles: Profiles, users: Ints, ranks: int | None = None) -> Floats:
+def location_graph(profiles: Profiles, users: Ints, ranks: int = 0) -> Floats:
     """How much each two places correspond over all ordered pairs of `users`, shape (N, N).
 
     For users u, v let s match the places of their profiles p, q rank by rank, which maximises
     sum_i log min(p_i, q_s(i)) since min is supermodular. Then L[i, s(i)] grows by
-    sim(u, v) min(p_i, q_s(i)) with sim(u, v) = sum_i min(p_i, q_s(i)). Only the first `ranks`
-    ranks make links, by default as many as any user has places: what nobody visited has nothing
-    to tell, and would tie places to those of the next ids. O(users^2 ranks).
+    sim(u, v) min(p_i, q_s(i)) with sim(u, v) = sum_i min(p_i, q_s(i)). Only as many ranks make
+    links as any user has places, unless more `ranks` are asked for: further ones hold what was
+    not visited, and would tie places to those of the next ids. O(users^2 ranks).
     """
     n = profiles.n_locations
-    if ranks is None:
-        ranks = int(np.diff(profiles.starts)[users].max())
-    order, share, least = profiles.ranked(users, min(ranks, n))
+    visited = int(np.diff(profiles.starts)[users].max())
+    order, share, least = profiles.ranked(users, min(max(ranks, visited), n))
     # The number of partial sums must not follow the threads, or the last digits would.
     copies = max(1, min(MAX_COPIES, COPIED_WEIGHTS // n**2, len(users)))
     parts = map_blocks(
