@@ -55,11 +55,17 @@ def save(path: Path, say: Say | None = None) -> Backup:
     """Write everything into one file; it appears whole or not at all.
 
     Rows are read in one transaction, so the backup is one moment. Blobs never change, so they
-    may be copied afterwards. The name ends in `.tar.zst`. One pass over all files; memory does
-    not grow with them.
+    may be copied afterwards; none is removed meanwhile. The name ends in `.tar.zst`. One pass over
+    all files; memory does not grow with them.
     """
     if not path.name.endswith(ENDING):
         raise InvalidParameter(f"a backup's name ends in {ENDING}, got {path.name[:80]!r}")
+    with store().held():
+        return _save(path, say)
+
+
+def _save(path: Path, say: Say | None) -> Backup:
+    """Write it, while no blob is removed."""
     rows, counts, blobs = _rows()
     held = Backup(clock.now(), connection.vendor, counts, len(blobs), _migrations())
     head = {

@@ -6,9 +6,13 @@ Blobs are never changed; a file's name, owner and audience are rows of the datab
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
+import math
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +27,8 @@ from tracecup.server.errors import Refused
 
 BLOCK = MIB
 RESERVE_BYTES = 64 * MIB
+LOCK_FILE = ".lock"
+_BLOB = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,8 @@ class Blob:
 class BlobStore:
     """Blobs below `root`, unfinished files below `incoming`.
 
-    `free` tells the bytes left on the disk; tests hand in a full one.
+    `free` tells the bytes left on the disk; tests hand in a full one. A blob that is put again is
+    touched: who removes old ones that nobody names (`discard`) leaves it alone then.
     """
 
     def __init__(self, root: Path, incoming: Path) -> None:
@@ -54,6 +61,45 @@ class BlobStore:
     def has(self, sha256: str) -> bool:
         """Whether a blob is there."""
         return self.path(sha256).is_file()
+
+    def unused_since(self, seconds: float) -> list[str]:
+        """The blobs that nobody has put for so many seconds; used or not, the rows know."""
+        before = time.time() - seconds
+        blobs = [path for path in self.root.glob("??/*") if _BLOB.fullmatch(path.name)]
+        return sorted(path.name for path in blobs if _put_at(path) < before)
+
+    def discard(self, sha256: str, seconds: float) -> int | None:
+        """Remove a blob unless somebody has put it within so many seconds; how many bytes it had.
+
+        None: it is there, because it was put again or all are held; the next time will do.
+        """
+        path = self.path(sha256)
+        try:
+            with self._locked(fcntl.LOCK_EX | fcntl.LOCK_NB):
+                if time.time() - _put_at(path) < seconds:
+                    return None
+                size = path.stat().st_size
+                path.unlink()
+        except BlockingIOError:
+            return None
+        return size
+
+    def touch(self, sha256: str) -> None:
+        """As if a blob were put again, before another row names it; it has to be there."""
+        with self.held():
+            os.utime(self.path(sha256))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While this is open no blob is removed."""
+        with self._locked(fcntl.LOCK_SH):
+            yield
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        with (self.root / LOCK_FILE).open("ab") as file:
+            fcntl.flock(file, how)
+            yield
 
     def put_blocks(self, blocks: Iterable[bytes], max_bytes: int) -> Blob:
         """Store what comes block by block; `Refused` above `max_bytes` or on a full disk."""
@@ -92,9 +138,12 @@ class BlobStore:
 
     def _keep(self, path: Path, sha256: str, size: int) -> Blob:
         target = self.path(sha256)
-        with _refusing_full_disk():
+        # Held: between a look at the blob and the touch nobody finds it old and removes it.
+        with _refusing_full_disk(), self.held():
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not target.exists():
+            if target.exists():
+                os.utime(target)
+            else:
                 path.chmod(0o600)
                 path.replace(target)
                 _sync(target.parent)
@@ -116,6 +165,14 @@ def _refusing_full_disk() -> Iterator[None]:
         raise Refused(
             "storage", _("The server's disk is full; nothing was stored and no try was charged.")
         ) from error
+
+
+def _put_at(path: Path) -> float:
+    """When a blob was put last; in all eternity where it is gone."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return math.inf
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:

@@ -29,6 +29,7 @@ CHORES = {
     "report": "tracecup.server.services.reporting.handle_report",
     "mail": "tracecup.server.services.messages.handle_mail",
     "backup": "tracecup.server.services.backups.handle_backup",
+    "tidy": "tracecup.server.services.tidying.handle_tidy",
     "bot": "tracecup.server.services.bots.play",
     "rehearse": "tracecup.server.services.bots.play_on",
 }

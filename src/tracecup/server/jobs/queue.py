@@ -32,6 +32,7 @@ PRIORITIES = {
     "results": 20,
     "archive": 10,
     "backup": 5,
+    "tidy": 1,
 }
 # These an organiser asks for; everything else waits while a contest is paused.
 WHILE_PAUSED = ("results", "archive", "mail", "backup")

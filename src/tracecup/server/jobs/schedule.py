@@ -12,12 +12,12 @@ from django.db import transaction
 from tracecup.server import clock
 from tracecup.server.jobs.queue import enqueue
 from tracecup.server.models import Contest, Job, Round
-from tracecup.server.services import bots
+from tracecup.server.services import bots, tidying
 from tracecup.server.services.judging import due_at, ensure_data
 
 
 def due(now: datetime | None = None) -> list[Job]:
-    """Put the acts that are due, and those of bots, into the queue; the new jobs.
+    """Put the acts that are due, those of bots and the daily tidying into the queue; the new jobs.
 
     Nothing is due in a contest that is paused or deleted, nor in a round without instants.
     """
@@ -36,7 +36,7 @@ def due(now: datetime | None = None) -> list[Job]:
             with transaction.atomic():
                 ensure_data(contest)
                 made.append(enqueue(act, key, {"round": round.pk}, contest=contest))
-    return made + bots.due(at)
+    return made + bots.due(at) + tidying.due(at)
 
 
 def next_due(round: Round, at: datetime) -> str | None:

@@ -84,6 +84,7 @@ def missing_files(contest: Contest) -> list[CityFile]:
 def copy_city(source: Contest, target: Contest) -> None:
     """Give a contest the same own city as another; inside a transaction."""
     for one in own_files(source):
+        store().touch(one.sha256)
         StoredFile.objects.create(
             contest=target,
             kind=one.kind,
