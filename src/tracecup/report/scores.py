@@ -20,7 +20,7 @@ STATUSES = ("team", "benchmark", "hors concours", "invalid")
 SHAPES = ("circle", "square", "diamond", "cross")
 # Smaller names and narrower legends on a phone.
 NAME_SIZE: Spec = {"expr": "width < 420 ? 8 : 10"}
-STATUS_COLUMNS: Spec = {"expr": "width < 420 ? 2 : 4"}
+STATUS_COLUMNS: Spec = {"expr": "width < 300 ? 1 : width < 420 ? 2 : 4"}
 KIND_COLUMNS: Spec = {"expr": "width < 420 ? 1 : 2"}
 
 Row = dict[str, Cell]

@@ -69,6 +69,7 @@ def _config(
             "domainColor": muted,
             "tickColor": muted,
             "labelFlush": False,
+            "labelSeparation": 4,
             "tickCount": 10,
         },
         "legend": {
