@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from smtplib import SMTPRecipientsRefused
 
 import pytest
 from django.core import mail
+from django.core.mail import EmailMessage
 
 from tracecup.contest.rulefile import parse_rules
 from tracecup.server import clock, windows
@@ -16,10 +18,11 @@ from tracecup.server.models import (
     Contest,
     Extension,
     LogEntry,
+    Person,
     Round,
     Submission,
 )
-from tracecup.server.services import contests, messages
+from tracecup.server.services import contests, mailing, messages
 from tracecup.server.services.log import check_chain
 from tracecup.server.services.rulechange import history, shown_span
 from tracecup.server.services.ruletext import instants_of, renamed, with_instants
@@ -381,10 +384,13 @@ class TestClock:
 
 class TestAnnounce:
     def test_members_get_a_mail_each(self, contest, team, new_team, actor, queued):
-        new_team(contest)
+        people = [one.members.get().person for one in (team, new_team(contest))]
         made = contests.announce(contest, "Rain", "Bring\numbrellas.", actor)
-        assert queued == [("mail", f"mail:{made.pk}", {"announcement": made.pk})]
-        assert messages.handle_mail(queued[0][2]) == {"sent": 2}
+        assert queued == [
+            ("mail", f"mail:{made.pk}:{one.pk}", {"announcement": made.pk, "person": one.pk})
+            for one in people
+        ]
+        assert [mailing.handle_mail(one[2]) for one in queued] == [{"sent": 1}] * 2
         assert sorted(one.to for one in mail.outbox) == [
             ["spring-team1@example.org"],
             ["spring-team2@example.org"],
@@ -395,7 +401,8 @@ class TestAnnounce:
     def test_one_team_alone(self, contest, team, new_team, actor, queued):
         other = new_team(contest)
         made = contests.announce(contest, "Hello", "You.", actor, team)
-        messages.send(made)
+        for one in queued:
+            mailing.handle_mail(one[2])
         assert [one.to for one in mail.outbox] == [["spring-team1@example.org"]]
         assert messages.announcements(contest, team) == [made]
         assert messages.announcements(contest, other) == []
@@ -404,11 +411,36 @@ class TestAnnounce:
         with refused("invalid"):
             contests.announce(contest, "a\nBcc: all@example.org", "x", actor)
 
-    def test_it_can_be_retracted_and_restored(self, contest, actor, queued):
+    def test_one_address_gets_one_letter_and_who_left_gets_none(
+        self, contest, team, new_team, actor, queued
+    ):
+        people = [one.members.get().person for one in (team, new_team(contest))]
+        Person.objects.update(email="Both@example.org")
+        contests.announce(contest, "Rain", "x", actor)
+        assert [one[2]["person"] for one in queued] == [people[1].pk]
+        people[1].memberships.all().delete()
+        assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
+
+    def test_an_address_that_is_refused_for_good_is_forgotten(
+        self, contest, team, actor, queued, monkeypatch, caplog
+    ):
+        contests.announce(contest, "Rain", "x", actor)
+        codes = iter([550, 450])
+
+        def refuse(letter, *more):
+            raise SMTPRecipientsRefused({letter.to[0]: (next(codes), b"no such box")})
+
+        monkeypatch.setattr(EmailMessage, "send", refuse)
+        assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
+        with pytest.raises(ConnectionError) as later:
+            mailing.handle_mail(queued[0][2])
+        assert "example.org" not in f"{caplog.text}{later.value}"
+
+    def test_it_can_be_retracted_and_restored(self, contest, team, actor, queued):
         made = contests.announce(contest, "Rain", "x", actor)
         contests.retract_announcement(made, actor, "wrong")
         assert messages.announcements(contest) == []
-        assert messages.send(made) == 0
+        assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
         contests.restore_announcement(made, actor)
         assert messages.announcements(contest) == [made]
 
@@ -452,6 +484,16 @@ class TestAppeals:
             contests.appeal(team, "Not fair.", Actor(member, "page"))
         contests.answer_appeal(made, "We looked again.", True, actor)
         contests.appeal(team, "Not fair.", Actor(member, "page"))
+
+    def test_organisers_get_a_letter(self, contest, team, member, actor, queued):
+        contests.open_appeals(contest, DEADLINE, actor, "results are out")
+        made = contests.appeal(team, "Not fair.", Actor(member, "page"))
+        told = {"appeal": made.pk, "person": actor.person.pk}
+        assert queued == [("mail", f"mail:appeal:{made.pk}:{actor.person.pk}", told)]
+        assert mailing.handle_mail(told) == {"sent": 1}
+        (letter,) = mail.outbox
+        assert letter.subject == "[Spring contest] An appeal of team 1"
+        assert letter.body == "Not fair.\n"
 
     def test_the_window_ends_ahead(self, contest, actor):
         with refused("invalid"):

@@ -11,7 +11,7 @@ from tracecup.server import clock
 from tracecup.server.jobs import queue
 from tracecup.server.jobs.queue import LostLease
 from tracecup.server.models import Job
-from tracecup.server.services.messages import handle_mail
+from tracecup.server.services.mailing import handle_mail
 
 pytestmark = pytest.mark.django_db
 

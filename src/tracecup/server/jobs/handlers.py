@@ -27,7 +27,7 @@ ACTS = {
 
 CHORES = {
     "report": "tracecup.server.services.reporting.handle_report",
-    "mail": "tracecup.server.services.messages.handle_mail",
+    "mail": "tracecup.server.services.mailing.handle_mail",
     "backup": "tracecup.server.services.backups.handle_backup",
     "tidy": "tracecup.server.services.tidying.handle_tidy",
     "bot": "tracecup.server.services.bots.play",

@@ -50,7 +50,9 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     found.state, found.created_at = "draft", clock.now()
     found.save()
     wanted = job.payload["automatic"] and round.auto_results and round.contest.paused_at is None
-    if wanted and not dead_jobs(round.contest).exclude(pk=job.pk).exists():
+    # A letter that could not be sent changes no result.
+    amiss = dead_jobs(round.contest).exclude(pk=job.pk).exclude(kind="mail")
+    if wanted and not amiss.exists():
         publish_result_set(found, SYSTEM)
 
 
