@@ -206,6 +206,12 @@ class TestSentences:
     def test_no_better_than_guessing_is_said(self):
         assert "cannot be told from guessing" in " ".join(sentences(audit(GONE)))
 
+    def test_one_user_alone_is_no_crowd(self):
+        home = stays([4])
+        said = " ".join(sentences(audit(subject(home, home, SetTraces.of_traces(home)))))
+        assert "re-identification tells nothing" in said
+        assert "random guess" not in said
+
     def test_release_that_adds(self):
         # Everybody is in the same places as before, at other times: known by them, not guessed.
         rng = np.random.default_rng(1)

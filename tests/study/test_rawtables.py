@@ -108,8 +108,23 @@ class TestReadRaw:
             read_raw(reference, released, cutting=CUT, city=city, box=BOX)
 
     def test_box_of_the_data_holds_every_record(self, reference, released):
-        found = read_raw(reference, released, cutting=CUT, grid=(3, 2))
-        assert found.original.regions.tolist() == [[-1, 0, -1, -1], [-1, -1, 5, -1]]
+        found = read_raw(reference, released, cutting=CUT, grid=(15, 6))
+        assert found.original.regions.tolist() == [[-1, 0, -1, -1], [-1, -1, 89, -1]]
+
+    def test_a_stray_record_makes_nobody_look_safe(self, tmp_path, reference, released):
+        lost = table(tmp_path / "lost.csv", "ann,2024-04-01 08:40:00,0.0,0.0")
+        with pytest.raises(InvalidParameter, match="stray record"):
+            read_raw(reference, released, lost, cutting=CUT, grid=(15, 6))
+
+    def test_notes_count_what_lies_outside(self, tmp_path, reference, released):
+        far = table(
+            tmp_path / "far.csv",
+            *released.read_text().splitlines()[1:],
+            "bob,2024-04-02 08:40:00,36.0,139.05",
+        )
+        said = read_raw(reference, far, cutting=CUT, grid=(4, 2), box=BOX).notes
+        assert any("1 records outside the box and 1 outside the hours" in text for text in said)
+        assert not any("reference table" in text for text in said)
 
     def test_same_dates_are_warned_of(self, reference):
         said = read_raw(reference, reference, cutting=CUT, grid=(4, 2), box=BOX).notes
@@ -126,11 +141,13 @@ class TestReadRaw:
         }
         pq.write_table(pa.table(content), tmp_path / "rel.parquet")
         same = [
-            read_raw(reference, path, cutting=CUT, grid=(4, 2), rng=1)
+            read_raw(reference, path, cutting=CUT, grid=(15, 6), rng=1)
             for path in (released, tmp_path / "rel.parquet")
         ]
         assert same[0].released == same[1].released
         assert same[0].city == same[1].city
+        assert same[0].notes == same[1].notes
+        assert any("1 outside the hours" in text for text in same[1].notes)
 
     def test_numbers_and_hours_of_another_zone(self, tmp_path):
         first = table(tmp_path / "a.csv", "7,0,35.05,139.05", "10,0,35.15,139.35", header="u,t,y,x")
@@ -179,6 +196,14 @@ class TestBounds:
             bounds([table(tmp_path / "none.csv")])
         with pytest.raises(InvalidFile, match="column lat"):
             bounds([table(tmp_path / "bad.csv", "a,2024-04-01 08:00:00,north,139")])
+
+    def test_impossible_degrees_are_named(self, tmp_path):
+        bad = table(tmp_path / "bad.csv", "a,2024-04-01 08:00:00,95.5,139")
+        with pytest.raises(InvalidFile, match=r"bad.csv: line 2, column lat: found '95.5'"):
+            bounds([bad])
+        pq.write_table(pa.table({"lat": [35.0], "lon": [181.0]}), tmp_path / "bad.parquet")
+        with pytest.raises(InvalidFile, match="column lon: found 181"):
+            bounds([tmp_path / "bad.parquet"])
 
     def test_parquet_without_the_columns(self, tmp_path):
         pq.write_table(pa.table({"lat": ["a"], "lon": [1.0]}), tmp_path / "bad.parquet")

@@ -127,7 +127,7 @@ class Collector:
     def __init__(self, cut: Cut) -> None:
         cut.check()
         self.cut = cut
-        self.skipped = 0
+        self.skipped = self.outside = self.off_hours = 0
         self._parts: list[Points] = []
 
     def add(
@@ -147,6 +147,7 @@ class Collector:
         minute = (local - SECONDS_A_DAY * day) / 60.0
         instant = self.cut.timetable.instant_of(minute, exact=self.cut.exact)
         keep = (where >= 0) & (instant >= 0)
+        self.off_hours += int(((where >= 0) & (instant < 0)).sum())
         if self.cut.thin and len(user):
             # Long runs within one instant (GPS every second) need not wait for the end.
             same = (user[1:] == user[:-1]) & (day[1:] == day[:-1]) & (instant[1:] == instant[:-1])
@@ -187,7 +188,7 @@ class Collector:
         if chain:
             points = _chained(points, self.cut.timetable.instants)
         records = self._records(points, grid.n_regions, names, in_order)
-        return Dataset(records, city, False, self.skipped)
+        return Dataset(records, city, False, self.skipped, self.outside, self.off_hours)
 
     def places(self, venues: Venues, names: list[bytes] | None = None) -> Dataset:
         """The data set with the most visited venues as locations."""

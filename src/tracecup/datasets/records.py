@@ -272,13 +272,16 @@ class Dataset:
 
     Locations are the city's regions, or with `by_place` its places (row i of `city.places` is
     location i, so that `city.places.regions[i]` is its cell). `skipped` counts bad lines that
-    were left out on request.
+    were left out on request, `outside` records of a table outside the box, `off_hours` those in
+    the box outside the hours.
     """
 
     records: Records
     city: City
     by_place: bool = False
     skipped: int = 0
+    outside: int = 0
+    off_hours: int = 0
 
     def split(
         self, training: int | None = None, testing: int | None = None, seed: int = 1

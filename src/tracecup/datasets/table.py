@@ -65,7 +65,9 @@ def read_csv(
         words = block.words(user_column)
         rows = block.settle(bad_lines)
         collector.skipped += len(block) - len(rows)
-        rows = rows[box.contains(latitude[rows], longitude[rows])]
+        inside = box.contains(latitude[rows], longitude[rows])
+        collector.outside += int((~inside).sum())
+        rows = rows[inside]
         collector.add_points(
             codes.of(words.take(rows)), latitude[rows], longitude[rows], unix[rows] + shift, shift
         )
@@ -105,7 +107,9 @@ def read_parquet(
                 _settle(path, batch, columns, good, first, bad_lines)
                 first += len(good)
                 collector.skipped += int((~good).sum())
-                good &= box.contains(latitude, longitude)
+                inside = box.contains(latitude, longitude)
+                collector.outside += int((good & ~inside).sum())
+                good &= inside
                 user = codes.of(names.filter(pa.array(good)))
                 collector.add_points(
                     user, latitude[good], longitude[good], unix[good] + shift, shift

@@ -82,6 +82,8 @@ def _identification(audit: Audit) -> list[str]:
             "Re-identification and utility could not be scored: without the ID table nobody can "
             "tell who is behind a pseudonym."
         ]
+    if audit.users == 1:
+        return ["With one user there is nobody to be taken for: re-identification tells nothing."]
     rate = audit.identified / audit.users
     said = [
         f"The strongest re-identification, {best.attack}, named the right user for "
@@ -91,7 +93,7 @@ def _identification(audit: Audit) -> list[str]:
     ]
     if not _above_guessing(audit):
         said.append("That cannot be told from guessing.")
-    elif audit.users > 1:
+    else:
         said.append(f"That is {rate / audit.guessing:.3g} times the rate of guessing.")
     return said
 

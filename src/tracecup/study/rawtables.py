@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest import pseudonymize
-from tracecup.datasets import Box, Records, Timetable, read_csv, read_parquet
+from tracecup.datasets import Box, Dataset, Records, Timetable, read_csv, read_parquet
 from tracecup.datasets.table import BATCH_ROWS, COLUMNS
 from tracecup.datasets.textblocks import Layout, read_text
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
@@ -32,6 +32,7 @@ from tracecup.traces import SetTraces, Traces
 
 Path = str | PathLike[str]
 MAX_CELLS = 2**28
+MOST_NORTH, MOST_EAST = 90.0, 180.0
 SECONDS_A_DAY = 86_400
 
 
@@ -73,13 +74,16 @@ def read_raw(
 
     Regions are those of `city`, or `grid` (columns, rows) cells of `box`, by default of the
     smallest box around all records; then a degree of longitude counts 111 km times the cosine
-    of the middle latitude, and no region is a hospital.
+    of the middle latitude, and no region is a hospital. One stray record makes the smallest box
+    so large that everybody is in one region and looks safe, so a box that was not given is
+    refused where its regions are wider than 2 km.
     """
     paths = [reference, released, *([] if original is None else [original])]
     if city is None:
+        around = bounds(paths, cutting.columns) if box is None else box
+        city = City(grid_of(around, *grid))
         if box is None:
-            box = bounds(paths, cutting.columns)
-        city = City(grid_of(box, *grid))
+            _check_width(city.grid, around)
     elif box is not None:
         raise InvalidParameter("a city has its own box: give one of both")
     tables = [_Placed.of(_read(path, city.grid, cutting), cutting) for path in paths]
@@ -137,23 +141,37 @@ def grid_of(box: Box, nx: int, ny: int) -> Grid:
     return replace(box.grid(nx, ny), km_per_longitude=KM_PER_DEGREE_LATITUDE * math.cos(middle))
 
 
+def _check_width(grid: Grid, box: Box) -> None:
+    if max(grid.km_x, grid.km_y) > REACH_KM:
+        raise InvalidParameter(
+            f"the smallest box around all records ({box.south:g} to {box.north:g} north, "
+            f"{box.west:g} to {box.east:g} east) makes regions of {grid.km_x:.3g} km x "
+            f"{grid.km_y:.3g} km, in which people cannot be told apart; is a stray record among "
+            "them? Give a box, or a finer grid"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _Placed:
     """Records with calendar days: `day[k]` counts days since 1970 by the local clock."""
 
     records: Records
+    outside: int
+    off_hours: int
     day: NDArray[np.int64]
     days: NDArray[np.int64]
     labels: tuple[str, ...]
     index: dict[str, int]
 
     @classmethod
-    def of(cls, records: Records, cutting: Cutting) -> _Placed:
+    def of(cls, read: Dataset, cutting: Cutting) -> _Placed:
+        records = read.records
         local = records.unix + 60.0 * cutting.utc_offset
         day = np.floor(local / SECONDS_A_DAY).astype(np.int64)
         labels = records.names or tuple(str(user) for user in records.users)
         index = {label: k for k, label in enumerate(labels)}
-        return cls(records, day, np.unique(day), labels, index)
+        days = np.unique(day)
+        return cls(records, read.outside, read.off_hours, day, days, labels, index)
 
     def dense(
         self, labels: Sequence[str], days: NDArray[np.int64], timetable: Timetable
@@ -177,7 +195,7 @@ class _Placed:
         return regions
 
 
-def _read(path: Path, grid: Grid, cutting: Cutting) -> Records:
+def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
     south, west = grid.latitudes[0] - grid.height / 2, grid.longitudes[0] - grid.width / 2
     # A hair more, since borders of a grid carry rounding in their last digits.
     hair = 1e-9
@@ -196,8 +214,8 @@ def _read(path: Path, grid: Grid, cutting: Cutting) -> Records:
     }
     try:
         if magic_of(path) == PARQUET_MAGIC:
-            return read_parquet(path, box=box, **shared).records
-        return read_csv(path, box=box, time=cutting.time, **shared).records
+            return read_parquet(path, box=box, **shared)
+        return read_csv(path, box=box, time=cutting.time, **shared)
     except InvalidTraces as error:
         raise InvalidTraces(f"{path}: {error}") from error
 
@@ -206,6 +224,8 @@ def _csv_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.flo
     """Latitudes and longitudes, block by block, shape (2, n)."""
     for block in read_text(path, Layout(columns, quoted=True, header=True)):
         points = np.stack([block.decimal(name) for name in columns])
+        for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
+            block.expect(np.abs(values) <= most, name, f"degrees within -{most:g}..{most:g}")
         yield points[:, block.settle("raise")]
 
 
@@ -215,10 +235,22 @@ def _parquet_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np
             for batch in pq.ParquetFile(file).iter_batches(BATCH_ROWS, columns=list(columns)):
                 both = [pc.cast(batch.column(name), pa.float64()) for name in columns]
                 points = np.stack([cast(NDArray[np.float64], c.to_numpy(False)) for c in both])
-                yield points[:, np.isfinite(points).all(axis=0)]
+                points = points[:, np.isfinite(points).all(axis=0)]
+                _check_degrees(path, points, columns)
+                yield points
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            if isinstance(error, InvalidFile):
+                raise
             problem = Problem(0, "", show(str(error), 80), f"numbers in {', '.join(columns)}")
             raise InvalidFile(path, [problem]) from error
+
+
+def _check_degrees(path: Path, points: NDArray[np.float64], columns: tuple[str, str]) -> None:
+    for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
+        bad = values[np.abs(values) > most]
+        if len(bad):
+            expected = f"degrees within -{most:g}..{most:g}"
+            raise InvalidFile(path, [Problem(0, name, f"{bad[0]:g}", expected)], len(bad))
 
 
 def _notes(
@@ -234,6 +266,12 @@ def _notes(
             "Regions are wider than 2 km, so every wrong region counts as a full miss: take a "
             "finer grid or a smaller box."
         )
+    for name, one in zip(("reference", "released", "original"), tables, strict=False):
+        if one.outside or one.off_hours:
+            said.append(
+                f"Left out of the {name} table: {one.outside} records outside the box and "
+                f"{one.off_hours} outside the hours."
+            )
     if not city.hospitals:
         said.append("No region is marked as a hospital: all events weigh the same.")
     if not has_original:
