@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
 from django.test import Client
+from tests.server.conftest import BEGINS
+from tests.server.conftest import RULES as SMALL_RULES
 
 from tracecup.contest.archive import CITY_FILE
 from tracecup.contest.entries import Entry
@@ -42,32 +43,9 @@ from tracecup.server.storage import store
 PHASES = ("before", "announce", "anonymize", "judge", "attack", "hidden", "results", "frozen")
 """Two are no phases: `hidden` is the attack phase of a contest that is not public, `frozen` the
 results with boards that organisers have frozen; in both only reading is asked for."""
-RULES = """
-name = "Spring contest"
-users = 24
-zone = "Asia/Tokyo"
-[clock]
-days = 2
-slots = 4
-[challenges]
-trace_inference = true
-[limits]
-attack_tries = 20
-release_tries = 30
-[[rounds]]
-name = "final"
-[rounds.phases]
-announce = 2030-04-01T00:00:00Z
-anonymize = 2030-04-02T00:00:00Z
-judge = 2030-04-03T00:00:00Z
-attack = 2030-04-04T00:00:00Z
-results = 2030-04-05T00:00:00Z
-"""
-DAYS = {"announce": 1, "anonymize": 2, "judge": 3, "attack": 4, "hidden": 4, "results": 5}
-NOON = {name: datetime(2030, 4, day, 12, tzinfo=UTC) for name, day in DAYS.items()} | {
-    "before": datetime(2030, 3, 31, 12, tzinfo=UTC),
-    "frozen": datetime(2030, 4, 5, 12, tzinfo=UTC),
-}
+# Everybody asks for everything: there are tries enough.
+RULES = SMALL_RULES.replace("tries = 2", "tries = 20").replace("tries = 3", "tries = 30")
+NOON = {**BEGINS, "hidden": BEGINS["attack"], "frozen": BEGINS["results"]}
 
 
 class World:
