@@ -23,7 +23,9 @@ from pathlib import Path
 
 import pytest
 
-START_SECONDS = 60
+# How long to wait before calling something broken: far beyond what a loaded machine needs.
+START_SECONDS = 240
+PATIENCE_SECONDS = 600
 
 
 @dataclass
@@ -31,11 +33,16 @@ class Served:
     """A server's folder and database; `start` and `kill` as often as a test wants."""
 
     folder: Path
-    port: int
+    place: socket.socket
     env: dict[str, str]
     clock: Path
     process: subprocess.Popen[bytes] | None = None
     others: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        """The port that it always has."""
+        return self.place.getsockname()[1]
 
     @property
     def url(self) -> str:
@@ -55,7 +62,7 @@ class Served:
             if self.process.poll() is not None:
                 raise AssertionError(f"the server ended: {self.log.read_text()[-3000:]}")
             try:
-                with urllib.request.urlopen(f"{self.url}/health/", timeout=2):
+                with urllib.request.urlopen(f"{self.url}/health/", timeout=30):
                     return self
             except urllib.error.HTTPError:
                 return self
@@ -85,7 +92,7 @@ class Served:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=PATIENCE_SECONDS,
         )
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
@@ -107,6 +114,7 @@ class Served:
         for other in self.others:
             _kill(other)
         self.others.clear()
+        self.place.close()
 
 
 @pytest.fixture(scope="session")
@@ -135,7 +143,10 @@ def postgres(request):
 
     call("initdb", "-D", str(data), "-U", "tracecup", "--auth=trust", "-E", "UTF8", "--no-sync")
     options = f"-c listen_addresses='' -c unix_socket_directories='{folder}' -c max_connections=60"
-    call("pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", options, "start")
+    # Nobody pulls the plug of this database: what is killed is always the server before it.
+    options += " -c fsync=off -c full_page_writes=off"
+    wait = ("-w", "-t", str(START_SECONDS))
+    call("pg_ctl", "-D", str(data), *wait, "-l", str(folder / "log"), "-o", options, "start")
 
     def fresh(name: str) -> str:
         call("createdb", "-h", str(folder), "-U", "tracecup", name)
@@ -174,7 +185,7 @@ def new_server(tmp_path):
             "PYTHONUNBUFFERED": "1",
             **env,
         }
-        served = Served(home / "dir", _free_port(), full, clock)
+        served = Served(home / "dir", _own_port(), full, clock)
         made.append(served)
         return served
 
@@ -189,16 +200,22 @@ def running_server(new_server, database_url) -> Served:
     return new_server(database_url).start()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def _own_port() -> socket.socket:
+    """A port that stays ours while the server is down: bound, but nobody listens.
+
+    A port that was only looked for may be another process's, or the near end of somebody's
+    connection, when the server starts (again).
+    """
+    place = socket.socket()
+    place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    place.bind(("127.0.0.1", 0))
+    return place
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait(10)
+    process.wait(START_SECONDS)
 
 
 def _postgres_bin() -> Path | None:
