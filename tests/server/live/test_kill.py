@@ -8,16 +8,23 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
 DRIVER = Path(__file__).with_name("kill_driver.py")
-DRIVER_SECONDS = 900
+DRIVER_SECONDS = 1800
+PATIENCE = 600
+# How long a worker has been at a job when its server is killed; once less than the attempts that a
+# job has, so that none dies of it.
+KILLED_AFTER = (0.0, 0.1, 0.3, 0.6)
 SMALL = Path(__file__).with_name("small_contest.py").read_text()
 ROWS = """
 import json
@@ -26,6 +33,11 @@ from tracecup.server.services import log
 rows = Submission.objects.order_by("id").values_list(
     "idempotency_key", "ref", "state", "charged", "attempt", "chosen")
 print(json.dumps({"rows": list(rows), "chain": list(log.check_chain())}))
+"""
+SET_UP = """
+from pathlib import Path
+from tracecup.server.start import set_up
+set_up(Path({folder!r}))
 """
 BEGIN = """
 import sys
@@ -131,19 +143,48 @@ class TestServerKilled:
             calm.update(drive(new_server(), "calm"))
         served = new_server(database_url, TRACECUP_LEASE_SECONDS="2")
         here = str(Path(__file__).parent)
-        for k in range(12):
-            served.start("--workers", "1" if k else "0")
-            if k == 0:
-                served.python(BEGIN.format(here=here, clock=str(served.clock)))
-            time.sleep(0.0 if k == 0 else 2.0 + 0.7 * k)
-            served.kill()
-            found = json.loads(served.python(DATA))
-            if k and not found["left"]:
-                break
+        served.python(SET_UP.format(folder=str(served.folder)))
+        served.python(BEGIN.format(here=here, clock=str(served.clock)))
+        with data_jobs(served) as look:
+            for seconds in KILLED_AFTER:
+                before = look()[1]
+                served.start("--workers", "1")
+                until(lambda before=before: look()[0] == 0 or look()[1] > before)
+                time.sleep(seconds)
+                served.kill()
+            served.start("--workers", "1")
+            until(lambda: look()[0] == 0)
+        served.kill()
+        found = json.loads(served.python(DATA))
         assert (found["left"], found["dead"]) == (0, 0)
         known = calm["same"]["names"]
         assert len(found["files"]) == 20
         assert {name: known[name] for name in found["files"]} == found["files"]
+
+
+@contextmanager
+def data_jobs(served):
+    """A function: how many jobs that make data are open, and how often such have been begun."""
+    url = served.env["DATABASE_URL"]
+    if url:
+        line = psycopg.connect(url, autocommit=True)
+    else:
+        line = sqlite3.connect(served.folder / "tracecup.sqlite3", timeout=PATIENCE)
+    asked = "select state, attempts from server_job where kind = 'data'"
+
+    def look() -> tuple[int, int]:
+        rows = line.execute(asked).fetchall()
+        return sum(row[0] not in ("done", "dead") for row in rows), sum(row[1] for row in rows)
+
+    with closing(line):
+        yield look
+
+
+def until(what) -> None:
+    end = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 PATH = "/api/v1/contests/small/uploads/anotraces_team001_data02_TRP.csv"
@@ -164,7 +205,7 @@ def headers(told: dict, key: str) -> dict[str, str]:
 
 
 def put(served, told: dict, key: str) -> tuple[int, dict]:
-    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+    line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     line.request("PUT", PATH, told["file"].encode(), headers(told, key))
     answer = line.getresponse()
     said = json.loads(answer.read())
