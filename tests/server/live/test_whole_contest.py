@@ -56,7 +56,7 @@ HOUR = 3600.0
 USERS = 30
 TEAMS = ("Alpha", "Bravo", "Charlie", "Delta", "Echo")
 METHODS = ("MRLH(1,0,0.1)", "None", "PL(4,1)", "MRLH(0,1,0.2)", "None")
-PATIENCE = 60.0
+PATIENCE = 600.0
 
 
 class Api:
@@ -80,7 +80,7 @@ class Api:
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         request = urllib.request.Request(self.url + path, body, given, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
@@ -105,9 +105,9 @@ class Person:
         self.settle()
 
     def settle(self) -> None:
-        time.sleep(0.3)
         self.browser.wait(
-            "document.readyState === 'complete' && !document.querySelector('.htmx-request')"
+            "document.readyState === 'complete' && !window.pressed"
+            " && !document.querySelector('.htmx-request')"
         )
 
     def fill(self, **values: str) -> None:
@@ -119,10 +119,13 @@ class Person:
             )
 
     def press(self, label: str) -> None:
-        """Press the button with this text, as a mouse would."""
+        """Press the button with this text, as a mouse would, and wait for what comes of it."""
+        # The mark goes with the page, or when the part of it that was asked for is there.
         pressed = self.browser.evaluate(
             "((label) => { const all = document.querySelectorAll('main button, main a.button');"
             "const found = [...all].find((b) => b.textContent.trim() === label);"
+            "window.pressed = Boolean(found); const done = () => { window.pressed = false; };"
+            "document.body.addEventListener('htmx:afterRequest', done, { once: true });"
             f"found?.click(); return Boolean(found); }})({json.dumps(label)})"
         )
         assert pressed, f"no button {label!r} on {self.text()[:800]}"
@@ -148,7 +151,8 @@ class Person:
 
     def shot(self, name: str) -> None:
         self.settle()
-        time.sleep(0.5)  # charts fade in
+        if "TRACECUP_SHOTS" in os.environ:
+            time.sleep(0.5)  # charts fade in
         self.browser.shot(self.shots / f"{name}.png")
 
 
