@@ -17,7 +17,7 @@ def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         env={**kept, **env},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

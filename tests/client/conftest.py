@@ -84,4 +84,4 @@ def pauses():
 @pytest.fixture
 def connection(server, pauses):
     """A connection to the scripted server that never sleeps."""
-    return Connection(Account(server.url, "tct_secret"), tries=4, timeout=5, sleep=pauses.append)
+    return Connection(Account(server.url, "tct_secret"), tries=4, timeout=120, sleep=pauses.append)

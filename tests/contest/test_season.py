@@ -95,7 +95,7 @@ class TestPlay:
         here = str(Path(__file__).parent)
         done = subprocess.run(
             [sys.executable, "-c", KILLED_AGAIN_AND_AGAIN, here, str(tmp_path / "a")],
-            capture_output=True, text=True, check=False, timeout=300,
+            capture_output=True, text=True, check=False, timeout=900,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
         assert int(done.stdout) >= 8

@@ -40,7 +40,7 @@ def together(jobs) -> list[str]:
     gate, told = threading.Barrier(len(jobs)), []
 
     def run(job):
-        gate.wait(20)
+        gate.wait(600)
         try:
             receipt = job()
             told.append("repeated" if receipt.repeated else receipt.submission.state)
@@ -54,7 +54,7 @@ def together(jobs) -> list[str]:
     for one in crew:
         one.start()
     for one in crew:
-        one.join(60)
+        one.join(600)
     return told
 
 

@@ -125,11 +125,11 @@ class TestJudgeRound:
     def test_files_that_arrived_in_time_are_waited_for(self, court, server_folder):
         court.begin()
         found = arrivals.note(server_folder / arrivals.FOLDER)
-        os.utime(found, (time.time() - 100, time.time() - 100))
-        court.at(court.round.rules.phases.judge + timedelta(seconds=90))
+        os.utime(found, (time.time() - 600, time.time() - 600))
+        court.at(court.round.rules.phases.judge + timedelta(seconds=400))
         with pytest.raises(NotNow, match="arrived in time"):
             judging.judge_round(court.round)
-        os.utime(found, (time.time() - 80, time.time() - 80))  # this one came too late
+        os.utime(found, (time.time() - 20, time.time() - 20))  # this one came too late
         judging.judge_round(court.round)
         court.round.refresh_from_db()
         assert court.round.judging_at is not None

@@ -42,9 +42,9 @@ def headers(token: str, key: str) -> dict[str, str]:
 
 def send_until_taken(served, told, key: str) -> dict:
     """As a client does: again and again under the same key until there is an answer."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600
     while time.monotonic() < until:
-        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=120)
         try:
             said = headers(told["tokens"][0], key)
             connection.request("PUT", PATH, told["file"].encode(), said)
@@ -83,7 +83,8 @@ def test_every_file_gets_in_exactly_once(running_server):
         served.kill()
         served.start()
     for one in crew:
-        one.join(240)
+        one.join(600)
+        assert not one.is_alive()
     half.close()
     found = json.loads(served.python(ROWS))
     assert {key: ref for key, ref, _, _ in found["rows"]} == {

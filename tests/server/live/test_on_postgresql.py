@@ -30,6 +30,6 @@ def test_again(what, postgres):
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stdout[-4000:]

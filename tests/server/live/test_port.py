@@ -24,7 +24,7 @@ def test_a_taken_port_is_named(tmp_path):
         ]
         env = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
         ended = subprocess.run(
-            words, capture_output=True, text=True, timeout=120, check=False, env=env
+            words, capture_output=True, text=True, timeout=600, check=False, env=env
         )
     assert ended.returncode == 2
     assert f"port {port}" in ended.stderr
