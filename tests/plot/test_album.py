@@ -11,9 +11,10 @@ from tracecup.cli.main import run
 from tracecup.errors import UnreadableFile
 from tracecup.plot import album
 from tracecup.plot.album import PAGE, RESULT, SUMMARY, reproduce
-from tracecup.plot.page import page, summary
-from tracecup.study.context import Context
-from tracecup.study.reproduce import run_study, studies
+from tracecup.plot.page import Shown, page, summary
+from tracecup.study.context import FILES, Context
+from tracecup.study.reproduce import Record, run_study, studies
+from tracecup.study.results import BUILT_IN, WORKED, StudyResult
 
 
 def made(tmp_path, *ids, **options):
@@ -82,6 +83,15 @@ class TestReproduce:
         quick = reproduce(["fig11"], tmp_path / "out", Context(seed=2, quick=True))
         assert (other.kept, quick.kept) == ((), ())
 
+    def test_more_data_is_made_again(self, tmp_path):
+        sheets = tmp_path / "data"
+        reproduce(["fig11"], tmp_path / "out", Context(sheets))
+        for name in FILES["sheets"]:
+            (sheets / name).parent.mkdir(parents=True, exist_ok=True)
+            (sheets / name).touch()
+        assert reproduce(["fig11"], tmp_path / "out", Context(sheets)).kept == ()
+        assert reproduce(["fig11"], tmp_path / "out", Context(sheets)).kept == ("fig11",)
+
     def test_a_stopped_run_goes_on(self, tmp_path, monkeypatch):
         def stop(record):
             if record.id == "fig11":
@@ -133,6 +143,27 @@ class TestPage:
         assert "- fig9 needs" in summary([], ["fig9 needs"])
 
 
+class TestDraw:
+    def test_pictures_of_a_quick_run_say_so(self, monkeypatch):
+        seen = []
+        monkeypatch.setitem(album.drawings(), "fig15", lambda result: seen.append(result) or [])
+        result = StudyResult(BUILT_IN, sources={"example": WORKED, "city": BUILT_IN})
+        for quick in (False, True):
+            album.draw(Record("fig15", result, 1, quick, 0.0))
+        assert seen[0] == result
+        assert seen[1].source_of("city").label.endswith("Quick run: fewer users and steps")
+        assert seen[1].source.label.startswith(BUILT_IN.label)
+        assert seen[1].source_of("example") == WORKED
+
+
+class TestSummary:
+    def test_names_every_source(self):
+        result = StudyResult(BUILT_IN, sources={"a": WORKED, "b": BUILT_IN})
+        record = Record("fig15", result, 1, True, 0.0)
+        said = summary([Shown(studies()["fig15"], record, {}, {})])
+        assert f"{BUILT_IN.label}. {WORKED.label}. Quick run" in said
+
+
 class TestCommand:
     def test_lists_studies_without_ids(self, capsys, monkeypatch):
         monkeypatch.delenv("TRACECUP_DATA", raising=False)
@@ -154,3 +185,5 @@ class TestCommand:
         assert run(["reproduce", "fig9", "--out", str(tmp_path)]) == 2
         assert run(["reproduce", "fig6", "--data", str(tmp_path / "none")]) == 3
         assert "no such folder" in capsys.readouterr().err
+        assert run(["reproduce", "fig6", "--data", str(tmp_path)]) == 3
+        assert "nothing of the public contest data" in capsys.readouterr().err

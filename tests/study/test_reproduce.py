@@ -44,6 +44,12 @@ class TestChoose:
         assert [one.id for one in chosen] == ["fig6", "fig1"]
         assert left_out == []
 
+    def test_all_beside_other_names_is_all(self):
+        every = [one.id for one in choose(["all"], Context())[0]]
+        assert [one.id for one in choose(["fig6", "ALL"], Context())[0]] == every
+        with pytest.raises(UnknownMethod, match="'figg6'"):
+            choose(["all", "figg6"], Context())
+
     def test_an_unknown_name_gets_the_nearest(self):
         with pytest.raises(UnknownMethod, match="did you mean fig6"):
             choose(["figg6"], Context())

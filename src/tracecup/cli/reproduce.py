@@ -58,12 +58,17 @@ def reproduce(
     Example: `tracecup reproduce fig6 fig11 --out paper`
     """
     from tracecup.errors import UnreadableFile
-    from tracecup.study.context import Context
+    from tracecup.study.context import FILES, Context
     from tracecup.study.reproduce import studies
 
     if data is not None and not data.is_dir():
         raise UnreadableFile(data, "no such folder of data")
     context = Context(data, quick, seed)
+    if data is not None and not context.there:
+        folders = sorted({name.partition("/")[0] for names in FILES.values() for name in names})
+        raise UnreadableFile(
+            data, f"holds nothing of the public contest data (folders {', '.join(folders)})"
+        )
     if not ids:
         return _list(studies(), context, as_json)
     return _run(ids, out, context, force, engine, as_json)

@@ -10,16 +10,17 @@ import json
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tracecup import plot as room
 from tracecup.errors import UnreadableFile
-from tracecup.plot.page import Shown, page, summary
+from tracecup.plot.page import QUICK, Shown, page, summary
 from tracecup.plot.style import Picture, drawings, styled
 from tracecup.safeio import atomic_write
 from tracecup.study.context import Context
 from tracecup.study.reproduce import Record, Study, choose, run_study, studies, versions
+from tracecup.study.results import WORKED, Source, StudyResult
 
 RESULT = "result.json"
 PAGE = "index.html"
@@ -70,7 +71,7 @@ def reproduce(
             told(one.id, k, len(chosen))
         if record is None:
             record = sent[one.id].result() if one.id in sent else run_study(one, context)
-            _store(folder, record, draw(record), context.data is not None)
+            _store(folder, record, draw(record), context.there)
         else:
             kept.append(one.id)
         records.append(record)
@@ -81,11 +82,11 @@ def reproduce(
 
 
 def draw(record: Record) -> list[Picture]:
-    """The pictures of a result."""
+    """The pictures of a result; those of a quick run say so."""
     for module in pkgutil.iter_modules(room.__path__):
         importlib.import_module(f"{room.__name__}.{module.name}")
     with styled():
-        return list(drawings()[record.id](record.result))
+        return list(drawings()[record.id](_said(record)))
 
 
 def _complete(folder: Path, one: Study, context: Context) -> Record | None:
@@ -100,12 +101,24 @@ def _complete(folder: Path, one: Study, context: Context) -> Record | None:
         context.seed,
         context.quick,
         versions(),
-        context.data is not None,
+        list(context.there),
     )
     return record if same else None
 
 
-def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: bool) -> None:
+def _said(record: Record) -> StudyResult:
+    """The result, with sources that also tell of a quick run; what needs no data is the same."""
+
+    def told(source: Source) -> Source:
+        plain = not record.quick or source == WORKED or not source.label
+        return source if plain else replace(source, label=f"{source.label}. {QUICK}")
+
+    result = record.result
+    sources = {name: told(source) for name, source in result.sources.items()}
+    return replace(result, source=told(result.source), sources=sources)
+
+
+def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: Sequence[str]) -> None:
     _make(folder)
     for name, table in record.result.tables.items():
         _write(folder / f"{name}.csv", table.as_csv().encode())
@@ -113,7 +126,7 @@ def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: bool
         _write(folder / f"{picture.name}.png", picture.png())
         _write(folder / f"{picture.name}.svg", picture.svg())
     names = {picture.name: picture.alt for picture in pictures}
-    held = {**record.as_dict(), "data": data, "pictures": names}
+    held = {**record.as_dict(), "data": list(data), "pictures": names}
     _write(folder / RESULT, json.dumps(held, indent=1, allow_nan=False).encode())
 
 

@@ -15,6 +15,7 @@ from tracecup.study.reproduce import Record, Study
 from tracecup.study.results import COMPARISON_HEAD, Comparison, Table
 
 MOST_ROWS = 60
+QUICK = "Quick run: fewer users and steps"
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2933; --paper: #fff; --line: #d5dae1; --soft: #f3f5f7;
@@ -70,7 +71,10 @@ def summary(shown: Sequence[Shown], left_out: Sequence[str] = ()) -> str:
     lines = ["# The paper, reproduced", ""]
     for one in shown:
         result = one.record.result
-        lines += [f"## {one.study.id}: {one.study.title}", "", f"{result.source.label}.", ""]
+        lines += [f"## {one.study.id}: {one.study.title}", ""]
+        labels = dict.fromkeys(s.label for s in (result.source, *result.sources.values()))
+        said = [f"{text}." for text in (*labels, QUICK if one.record.quick else "") if text]
+        lines += [" ".join(said), ""] if said else []
         if result.comparisons:
             lines += [COMPARISON_HEAD, *(c.markdown() for c in result.comparisons), ""]
         lines += [f"- {note}" for note in result.notes]
@@ -101,7 +105,7 @@ def _section(one: Shown) -> str:
     parts += [_folded(name, table) for name, table in result.tables.items()]
     sizes = ", ".join(f"{value} {name}" for name, value in result.sizes.items())
     made = [f"seed {record.seed}", f"{record.seconds:.1f} s"]
-    made += ["quick run: fewer users and steps"] if record.quick else []
+    made += [QUICK.lower()] if record.quick else []
     made += [" ".join(pair) for pair in record.versions.items()]
     told = dict.fromkeys((result.source, *result.sources.values()))
     said = [" ".join(part + "." for part in (s.label, s.attribution) if part) for s in told]

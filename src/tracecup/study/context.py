@@ -23,13 +23,43 @@ from tracecup.traces.files import read_traces
 
 Need = Literal["sample", "tokyo", "people-flow", "sheets", "built-in"]
 
-FILES: dict[str, tuple[str, ...]] = {
-    "sample": ("osaka/info_region.csv", "osaka/orgtraces_team001_data01_IDP.csv.gz"),
-    "tokyo": ("tokyo_preliminary/info_region.csv", "peopleflow/POI_TK.csv.gz"),
+TOKYO_REFERENCES = (
+    "team000_data01_IDP",
+    "team003_data01_IDP",
+    "team003_data02_TRP",
+    "team010_data02_TRP",
+    "team017_data02_TRP",
+)
+FILES: dict[Need, tuple[str, ...]] = {
+    "sample": (
+        "osaka/info_region.csv",
+        "osaka/info_time.csv",
+        "osaka/orgtraces_team001_data01_IDP.csv.gz",
+        "osaka/reftraces_team001_data01_IDP.csv.gz",
+    ),
+    "tokyo": (
+        "tokyo_preliminary/info_region.csv",
+        "tokyo_preliminary/info_time.csv",
+        "peopleflow/POI_TK.csv.gz",
+        *(f"tokyo_preliminary/reftraces_{label}.csv.gz" for label in TOKYO_REFERENCES),
+    ),
     "people-flow": ("ppmtfplus_pf/traintraces_TK.csv", "ppmtfplus_pf/testtraces_TK.csv"),
-    "sheets": ("results/preliminary_reidentification.csv", "results/preliminary_total.csv"),
+    "sheets": tuple(
+        f"results/{name}.csv"
+        for name in (
+            "osaka_sample_utilities",
+            "preliminary_reidentification",
+            "preliminary_total",
+            "preliminary_traceinference",
+            "preliminary_utility",
+        )
+    ),
 }
-MEANING: dict[str, str] = {
+FOURSQUARE_FILES = (
+    ("foursquare/raw_Checkins_anonymized.txt", "foursquare/raw_POIs.txt"),
+    ("foursquare/dataset_TIST2015_Checkins.txt", "foursquare/dataset_TIST2015_POIs.txt"),
+)
+MEANING: dict[Need, str] = {
     "sample": "the contest's sample traces (folder osaka)",
     "tokyo": "the preliminary round's files (folders tokyo_preliminary, peopleflow)",
     "people-flow": "the people-flow traces (folder ppmtfplus_pf)",
@@ -38,13 +68,6 @@ MEANING: dict[str, str] = {
 }
 USERS, QUICK_USERS = 2000, 500
 LONG_DAYS = 20
-TOKYO_REFERENCES = (
-    "team000_data01_IDP",
-    "team003_data01_IDP",
-    "team003_data02_TRP",
-    "team010_data02_TRP",
-    "team017_data02_TRP",
-)
 
 
 def shipped_model_file() -> Traversable:
@@ -102,6 +125,22 @@ class Context:
         if need == "built-in":
             return shipped_model_file().is_file()
         return self.data is not None and all((self.data / name).is_file() for name in FILES[need])
+
+    @property
+    def there(self) -> tuple[str, ...]:
+        """What of the public data is in the folder, by name."""
+        found: list[str] = [need for need in FILES if self.has(need)]
+        return (*found, *(["Foursquare"] if self.foursquare else []))
+
+    @property
+    def foursquare(self) -> tuple[Path, Path] | None:
+        """Check-ins and places in the folder `foursquare` of the data, where they are."""
+        if self.data is not None:
+            for checkins, places in FOURSQUARE_FILES:
+                pair = self.data / checkins, self.data / places
+                if all(path.is_file() for path in pair):
+                    return pair
+        return None
 
     def path(self, name: str) -> Path:
         """A file of the data folder."""

@@ -61,7 +61,7 @@ def run(context: Context) -> StudyResult:
     tables: dict[str, Table] = {}
     comparisons: list[Comparison] = []
     numbers: dict[str, float] = {}
-    if context.has("sample"):
+    if context.has("sample") and context.has("sheets"):
         tables["utilities"] = _utilities(context, context.sample_team())
         comparisons += _published(tables["utilities"])
     for name, team in context.stages.items():

@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -112,27 +112,31 @@ def studies() -> dict[str, Study]:
 
 
 def choose(ids: Sequence[str], context: Context) -> tuple[list[Study], list[str]]:
-    """The studies that `ids` name (`all` for all that can run), and why others are left out.
+    """The studies that `ids` name (`all` among them: all that can run), and why others are not.
 
     An unknown ID is an `UnknownMethod`; one that cannot run here is an `InvalidParameter`.
     """
     known = studies()
     if not ids:
         raise InvalidParameter(f"name at least one of: all, {', '.join(known)}")
-    if list(ids) == ["all"]:
+    if "all" in (name.lower() for name in ids):
+        _need_known((name for name in ids if name.lower() != "all"), known)
         able = [one for one in known.values() if not one.missing(context)]
         return able, [m for one in known.values() if (m := one.missing(context))]
-    chosen: dict[str, Study] = {}
+    _need_known(ids, known)
+    chosen = {name.lower(): known[name.lower()] for name in ids}
+    for one in chosen.values():
+        if missing := one.missing(context):
+            raise InvalidParameter(f"{missing}: give --data or set TRACECUP_DATA")
+    return list(chosen.values()), []
+
+
+def _need_known(ids: Iterable[str], known: Mapping[str, Study]) -> None:
     for name in ids:
         if name.lower() not in known:
             raise UnknownMethod(
                 f"no study is called {name!r}{nearest(name, known)} (known: {', '.join(known)})"
             )
-        chosen[name.lower()] = known[name.lower()]
-    for one in chosen.values():
-        if missing := one.missing(context):
-            raise InvalidParameter(f"{missing}: give --data or set TRACECUP_DATA")
-    return list(chosen.values()), []
 
 
 def run_study(one: Study, context: Context) -> Record:

@@ -6,14 +6,14 @@ Check-ins of the user's Foursquare file, the public people flow, check-ins of th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup import datasets
+from tracecup.city import Grid
 from tracecup.datasets import CITIES, FOURSQUARE, Dataset, Metropolis, Split, read_foursquare
 from tracecup.errors import InvalidTraces
 from tracecup.rng import generator
@@ -30,15 +30,12 @@ from tracecup.usefulness import (
 )
 from tracecup.usefulness.synthetic import Row
 
-FOURSQUARE_FILES = (
-    ("foursquare/raw_Checkins_anonymized.txt", "foursquare/raw_POIs.txt"),
-    ("foursquare/dataset_TIST2015_Checkins.txt", "foursquare/dataset_TIST2015_POIs.txt"),
-)
 QUICK_CITIES = ("TKY",)
 LONGEST_GAP = 7200.0
 PEOPLE_FLOW = Source("Public people-flow traces, Tokyo, 20 x 20 cells", PEOPLE_FLOW_ATTRIBUTION)
 CHECK_INS = Source("Foursquare check-ins from the user's own file (Yang et al.)")
 SIDE, PEOPLE_FLOW_DAYS = 20, 10
+PEOPLE_FLOW_GRID = Grid.from_box(SIDE, SIDE, south=35.65, north=35.75, west=139.68, east=139.80)
 INHABITANTS, QUICK_INHABITANTS = 10_000, 1000
 # Four weeks in which one arrival in ten is told: some 18 check-ins a person, as files have them.
 WEEKS, TOLD = 4, 0.1
@@ -124,7 +121,7 @@ def _models(town: Town, context: Context) -> Iterator[tuple[str, Model]]:
 
 def towns(context: Context) -> Iterator[Town]:
     """All that can be had here: Foursquare cities, people flow, the built-in city."""
-    files = foursquare_files(context)
+    files = context.foursquare
     if files is not None:
         for name in QUICK_CITIES if context.quick else CITIES:
             try:
@@ -140,16 +137,6 @@ def towns(context: Context) -> Iterator[Town]:
     yield _cut("built-in city", BUILT_IN, check_ins(town, context.seed_of("told")).split())
 
 
-def foursquare_files(context: Context) -> tuple[Path, Path] | None:
-    """Check-ins and places in the folder `foursquare` of the data, where they are."""
-    if context.data is not None:
-        for checkins, places in FOURSQUARE_FILES:
-            pair = context.data / checkins, context.data / places
-            if all(path.is_file() for path in pair):
-                return pair
-    return None
-
-
 def people_flow(context: Context) -> Town:
     """The public people flow: 500 + 500 people, one day each, 30 slots of 20 minutes."""
     train, test = (
@@ -163,7 +150,7 @@ def people_flow(context: Context) -> Town:
         n_users=train.n_users,
         n_locations=train.n_locations,
         day=Day(30, 20, 9 * 60),
-    )
+    ).placed(PEOPLE_FLOW_GRID)
     return Town("people flow", PEOPLE_FLOW, train, test, training, PEOPLE_FLOW_DAYS)
 
 
@@ -172,7 +159,8 @@ def built_in_flow(people: int) -> Town:
     town = Metropolis(people, SIDE, SIDE, region_width_m=546, region_height_m=555)
     records = town.records(days=1, start=9 * 60, end=19 * 60, interval=20, slots=30)
     split = Dataset(records, town.city).split(people // 2, people - people // 2)
-    return _cut("built-in city", BUILT_IN, split, PEOPLE_FLOW_DAYS)
+    cut = _cut("built-in city", BUILT_IN, split, PEOPLE_FLOW_DAYS)
+    return replace(cut, training=cut.training.placed(town.city.grid))
 
 
 def check_ins(town: Metropolis, seed: int) -> Dataset:
