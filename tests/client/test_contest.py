@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import socket
 
 import pytest
@@ -95,6 +96,13 @@ class TestSubmit:
         first, second, other = keys(server)
         assert first == second != other
 
+    def test_other_words_about_the_same_file_are_no_new_try(self, server, contest, release):
+        server.on("/contests/spring/submissions", (201, accepted(release.read_bytes())))
+        contest.submit(release, meant_by(RELEASE), method="PL(4,1)", consent=True)
+        contest.submit(release, meant_by(RELEASE), confirm_invalid=True)
+        first, second = keys(server)
+        assert first == second
+
     def test_a_refusal_is_not_repeated(self, server, contest, release):
         error = {"error": {"code": "quota", "message": "All tries are used."}}
         server.on("/contests/spring/submissions", (409, error))
@@ -112,6 +120,40 @@ class TestSubmit:
         path.write_bytes(b"PK")
         server.on("/contests/spring/archives", (200, {"accepted": 0, "items": []}))
         assert contest.submit(path, Meant("archive"))["items"] == []
+
+
+class TestSettled:
+    def states(self, *states):
+        return (
+            200,
+            [{"ref": ref, "state": state} for ref, state in zip("ab", states, strict=True)],
+        )
+
+    def test_asks_until_all_are_scored(self, server, contest, pauses):
+        answers = [("queued", "scored"), ("scoring", "scored"), ("scored", "scored")]
+        server.on("/contests/spring/submissions", *(self.states(*one) for one in answers))
+        found = contest.settled(["a", "b"])
+        assert [one["state"] for one in found] == ["scored", "scored"]
+        assert len(server.asked) == 3
+        assert pauses[0] < pauses[1]
+
+    def test_others_are_not_waited_for(self, server, contest, pauses):
+        server.on("/contests/spring/submissions", self.states("queued", "failed"))
+        assert [one["ref"] for one in contest.settled(["b"])] == ["b"]
+        assert not pauses
+
+    def test_patience_ends(self, server, contest):
+        server.on("/contests/spring/submissions", self.states("queued", "queued"))
+        assert contest.settled(["a"], patience=0.0)[0]["state"] == "queued"
+
+
+class TestDescribe:
+    @pytest.mark.parametrize(("said", "sent"), [(None, True), (False, False)])
+    def test_consent_stays_as_it_was_unless_said(self, server, contest, said, sent):
+        server.on("/contests/spring/submissions/a", (200, {"consent": True}))
+        server.on("/contests/spring/submissions/a/describe", (200, {}))
+        contest.describe("a", "PL(4,1)", said)
+        assert json.loads(server.asked[-1][3]) == {"method": "PL(4,1)", "consent": sent}
 
 
 class TestDownload:

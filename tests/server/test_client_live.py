@@ -58,7 +58,7 @@ def release(name: str, deleted: int = 0, number: int = 1):
 
 
 class TestAWholeContest:
-    def test_from_log_in_to_results(self, client, at, tmp_path, team, contest):  # noqa: PLR0915 - one story
+    def test_from_log_in_to_results(self, client, at, tmp_path, team, contest, capsys):  # noqa: PLR0915 - one story
         code, said = client("status")
         assert (code, said["team"]["step"]["code"]) == (0, "download")
 
@@ -80,9 +80,11 @@ class TestAWholeContest:
         assert receipt["utility"] == checked["files"][0]["utility"]
         assert Submission.objects.get(ref=receipt["ref"]).via == "client"
 
-        code, again = client("submit", RELEASE, "--method", "two deleted", "--consent")
+        code, again = client("submit", RELEASE, "--method", "other words")
         assert (code, again["repeated"], again["ref"]) == (0, True, receipt["ref"])
         assert Submission.objects.count() == 1
+
+        assert client("describe", receipt["ref"], "--method", "2 deleted")[1]["consent"] is True
 
         release("other.csv", deleted=12)
         words = ("submit", "other.csv", "--kind", "release")
@@ -121,6 +123,8 @@ class TestAWholeContest:
         assert client("check", "answers.zip")[0] == 0
         code, said = client("submit", "answers.zip")
         assert (code, said["accepted"]) == (0, 2)
+        code, said = client("targets")
+        assert (code, [one["team"] for one in said["targets"]], said["missing"]) == (0, [0], 0)
         code, said = client("results")
         assert (code, said["board"]) == (1, None)
 
@@ -129,8 +133,19 @@ class TestAWholeContest:
         code, said = client("results", "--download")
         assert code == 0
         assert said["board"]["awards"]
+        places = {row["team"]: row["place"] for row in said["board"]["releases"]}
+        assert places["001"] == 1
         assert said["fetched"]
         assert all((tmp_path / DATA / one["name"]).is_file() for one in said["fetched"])
+        code, said = client("defence")
+        assert (code, said["out"]) == (0, True)
+        capsys.readouterr()
+        assert run(["client", "results"]) == 0
+        shown = " ".join(capsys.readouterr().out.split())
+        assert "│ 1 │ 001 team1 │" in shown
+        assert "Attackers (lower is better)" in shown
+        assert run(["client", "defence"]) == 0
+        assert "s_R,min" in capsys.readouterr().out
 
 
 class TestForPeople:

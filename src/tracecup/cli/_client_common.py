@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,6 +34,7 @@ Folder = Annotated[
     typer.Option("--folder", metavar="DIR", help="Where the data are; without it CONTEST/ROUND."),
 ]
 Verb = Callable[..., int]
+KINDS = {"reid": "re-identification", "trace": "trace inference"}
 
 
 def answering(verb: Verb) -> Verb:
@@ -107,3 +108,25 @@ def size_of(count: int) -> str:
         if count >= step:
             return f"{count / step:.1f} {unit}"
     return f"{count} B"
+
+
+def what(one: Mapping[str, Any]) -> str:
+    """What a submission is.
+
+    >>> what({"kind": "trace", "challenge": "trace", "target": 3})
+    'trace inference against team 3'
+    """
+    if one["target"] is None:
+        return f"release for {KINDS[one['challenge']]}"
+    whom = f"team {one['target']}" if one["target"] else "the benchmark"
+    return f"{KINDS[one['kind']]} against {whom}"
+
+
+def outcome(one: Mapping[str, Any]) -> str:
+    """What came out of a submission, as far as its team may know; escaped for a table."""
+    if one["utility"] is not None:
+        valid = "valid" if one["valid"] else "below the floor"
+        return f"utility {one['utility']:.6f}, {valid}"
+    if one["feedback"]:
+        return escape(str(one["feedback"]["shown"]))
+    return escape(one["reason"])

@@ -1,4 +1,4 @@
-"""`tracecup client download`, `check` and `results`.
+"""`tracecup client download` and `check`.
 
 Downloads go on where they broke off; the check is the server's own, run here.
 """
@@ -21,9 +21,8 @@ from tracecup.cli._client_common import (
     data_folder,
     open_contest,
     size_of,
-    time_left,
 )
-from tracecup.cli.common import Json, emit, people, progress, table_of
+from tracecup.cli.common import Json, emit, progress, table_of
 
 if TYPE_CHECKING:
     from tracecup.client.checking import Found
@@ -69,55 +68,6 @@ def download(
         files = client.download(where, advance)
     _tell_files("Downloaded", where, files, as_json)
     return 0
-
-
-@answering
-def results(
-    folder: Folder = None,
-    fetch: Annotated[bool, typer.Option("--download", help="Also fetch the files.")] = False,
-    contest: Contest = None,
-    round_name: Round = None,
-    as_json: Json = False,
-) -> int:
-    """Who won? Awards of the round; with --download report and tables as files.
-
-    The archive, with which all scores can be computed again, is among them if the organisers have
-    opened it.
-
-    Exit code 1 while the results are not public.
-
-    Example: `tracecup client results --download`
-    """
-    client = open_contest(contest, round_name)
-    found = client.results()
-    board = found["board"]
-    if board is None:
-        people().print(f"The results are not public yet{escape(_expected(found['expected_at']))}.")
-        emit(as_json, found)
-        return 1
-    if fetch:
-        where = data_folder(client, folder)
-        with progress("results") as advance:
-            found["fetched"] = client.download_results(where, advance)
-        found["folder"] = str(where)
-    table = Table(title="Awards", title_justify="left", title_style="bold")
-    for name in ("award", "winner", "value"):
-        table.add_column(name)
-    for award in board["awards"]:
-        value = "" if award["value"] is None else f"{award['value']:.6f}"
-        tie = " (tie)" if award["tie"] else ""
-        table.add_row(award["title"], escape(", ".join(award["winners"]) or "nobody") + tie, value)
-    emit(as_json, found, table)
-    if fetch:
-        people().print(f"{len(found['fetched'])} files are in {escape(found['folder'])}.")
-    return 0
-
-
-def _expected(at: str | None) -> str:
-    if not at:
-        return ""
-    left = time_left(at)
-    return f"; expected {left}" if left != "over" else "; judge or organisers are at work on them"
 
 
 @answering

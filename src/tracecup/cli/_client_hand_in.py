@@ -1,4 +1,4 @@
-"""`tracecup client submit`, `list`, `choose` and `withdraw`.
+"""`tracecup client submit`, `list`, `choose`, `describe` and `withdraw`.
 
 A file is checked here before it travels; sent twice, the server takes it once.
 """
@@ -19,7 +19,9 @@ from tracecup.cli._client_common import (
     answering,
     data_folder,
     open_contest,
+    outcome,
     size_of,
+    what,
 )
 from tracecup.cli._client_data import (
     ChallengeOption,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from tracecup.client.contest import ContestClient
     from tracecup.client.naming import Meant
 
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until it is scored, ten minutes at most.")]
 Ref = Annotated[str, typer.Argument(metavar="REF", help="The submission, as `list` calls it.")]
 
 
@@ -58,6 +61,7 @@ def submit(
     once_more: Annotated[
         bool, typer.Option("--once-more", help="A new try with a file that was sent before.")
     ] = False,
+    wait: Wait = False,
     folder: Folder = None,
     contest: Contest = None,
     round_name: Round = None,
@@ -68,7 +72,8 @@ def submit(
     The contest's file names say what a file is (anotraces_team001_data02_TRP.csv,
     etable_team001-003_data02_TRP.csv, etraces_...); otherwise say --kind, --challenge, --target.
     The file is checked here first, if the data were downloaded; a file in a wrong format costs no
-    try. If the network fails the file is sent again; the same file is never counted twice.
+    try. If the network fails the file is sent again; the same file is never counted twice. A
+    release is scored at once; with --wait the program ends when answers are scored, too.
 
     Exit code 0: accepted; 1: refused, with the reason.
 
@@ -102,9 +107,16 @@ def submit(
         confirm_invalid=confirm_invalid,
     )
     if said.kind == "archive":
+        if wait:
+            _await_items(client, answer["items"])
         emit(as_json, answer, _archive_table(answer))
         return 0 if answer["items"] and all(map(_taken, answer["items"])) else 1
+    if wait:
+        answer |= client.settled([answer["ref"]])[0]
     emit(as_json, answer, _receipt_table(answer, client))
+    if answer["repeated"] and method and answer["method"] != method:
+        words = f"tracecup client describe {answer['ref']} --method ..."
+        people().print(f"Its description stays as it was; to change it: {escape(words)}")
     return 0
 
 
@@ -113,6 +125,7 @@ def list_submissions(
     ref: Annotated[
         str | None, typer.Argument(metavar="[REF]", help="Show the receipt of this one.")
     ] = None,
+    wait: Wait = False,
     contest: Contest = None,
     round_name: Round = None,
     as_json: Json = False,
@@ -122,6 +135,9 @@ def list_submissions(
     Example: `tracecup client list`
     """
     client = open_contest(contest, round_name)
+    if wait:
+        refs = [ref] if ref is not None else [one["ref"] for one in client.submissions()]
+        client.settled(refs)
     if ref is not None:
         one = client.receipt(ref)
         emit(as_json, one, _receipt_table(one, client), *_problem_tables(one))
@@ -133,9 +149,9 @@ def list_submissions(
     for one in found:
         counts = ", counts" if one["counts"] else ""
         when = one["received_at"][5:16].replace("T", " ")
-        target = "" if one["target"] is None else f" → team {one['target']}"
-        what = f"{one['kind']}, {one['challenge']} set{target}"
-        table.add_row(one["ref"], when, escape(what), one["state"] + counts, _outcome(one))
+        aim = one["challenge"] if one["target"] is None else f"team {one['target']}"
+        kind = f"{one['kind']} → {aim}"
+        table.add_row(one["ref"], when, kind, one["state"] + counts, outcome(one))
     emit(as_json, {"submissions": found}, table)
     return 0
 
@@ -166,6 +182,39 @@ def withdraw(
     return 0
 
 
+@answering
+def describe(
+    ref: Ref,
+    method: Annotated[str, typer.Option("--method", help="How it was made, in a few words.")],
+    consent: Annotated[
+        bool | None,
+        typer.Option("--consent/--no-consent", help="Whether method and file may be published."),
+    ] = None,
+    contest: Contest = None,
+    round_name: Round = None,
+    as_json: Json = False,
+) -> int:
+    """Say how a submission was made; costs nothing.
+
+    Whether it may be published stays as it was unless you say --consent or --no-consent.
+
+    Example: `tracecup client describe 3f9a1c20be77 --method "PL(4,1)" --consent`
+    """
+    client = open_contest(contest, round_name)
+    answer = client.describe(ref, method, consent)
+    emit(as_json, answer, _receipt_table(answer, client))
+    return 0
+
+
+def _await_items(client: ContestClient, items: list[dict[str, Any]]) -> None:
+    """Wait for the files of an archive, and put what came out in their places."""
+    refs = [item["submission"]["ref"] for item in items if item["submission"]]
+    scored = {one["ref"]: one for one in client.settled(refs)}
+    for item in items:
+        if item["submission"]:
+            item["submission"] = scored.get(item["submission"]["ref"], item["submission"])
+
+
 def _bad_here(
     client: ContestClient, folder: Path | None, file: Path, said: Meant, confirmed: bool
 ) -> list[Found]:
@@ -187,13 +236,16 @@ def _receipt_table(one: dict[str, Any], client: ContestClient) -> Table:
     title = "Was here before" if one.get("repeated") else "Receipt"
     rows = [
         ("ref", one["ref"]),
-        ("what", escape(_what(one))),
+        ("what", f"{what(one)}, try {one['attempt']}" if one["attempt"] else what(one)),
         ("file", escape(f"{one['file_name']}, {size_of(one['size'])}")),
         ("SHA-256", one["sha256"]),
         ("received", one["received_at"]),
         ("state", _state(one)),
     ]
-    rows += [("result", _outcome(one))] if _outcome(one) else []
+    rows += [("result", outcome(one))] if outcome(one) else []
+    if one["method"]:
+        public = "may be published" if one["consent"] else "not to be published"
+        rows.append(("method", escape(f"{one['method']} ({public})")))
     rows.append(("receipt", escape(client.connection.account.url + one["receipt"])))
     return table_of(title, rows)
 
@@ -218,28 +270,17 @@ def _archive_table(answer: dict[str, Any]) -> Table:
     for item in answer["items"]:
         held, error = item["submission"], item["error"]
         said = _state(held) if held else escape((error or {}).get("message", ""))
+        if held and item["already"]:
+            said = "already received; cost no try again"
+        elif held and outcome(held):
+            said += f"; {outcome(held)}"
         table.add_row(escape(item["name"]), held["ref"] if held else "", said)
     return table
-
-
-def _what(one: dict[str, Any]) -> str:
-    target = "" if one["target"] is None else f" against team {one['target']}"
-    attempt = f", try {one['attempt']}" if one["attempt"] else ""
-    return f"{one['kind']} of data set {one['challenge']}{target}{attempt}"
 
 
 def _state(one: dict[str, Any]) -> str:
     cost = "cost a try" if one["charged"] else "cost nothing"
     return f"{one['state']} ({cost})"
-
-
-def _outcome(one: dict[str, Any]) -> str:
-    if one["utility"] is not None:
-        valid = "valid" if one["valid"] else "below the floor"
-        return f"utility {one['utility']:.6f}, {valid}"
-    if one["feedback"]:
-        return escape(str(one["feedback"]["shown"]))
-    return escape(one["reason"])
 
 
 def _taken(item: dict[str, Any]) -> bool:

@@ -16,7 +16,15 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli._client_common import Contest, Round, answering, open_contest, time_left
+from tracecup.cli._client_common import (
+    Contest,
+    Round,
+    answering,
+    open_contest,
+    outcome,
+    time_left,
+    what,
+)
 from tracecup.cli.common import Json, emit, people, table_of
 
 
@@ -95,7 +103,7 @@ def logout(as_json: Json = False) -> int:
 
 @answering
 def status(contest: Contest = None, round_name: Round = None, as_json: Json = False) -> int:
-    """What should we do now? Phase, time left, tries left, news.
+    """What should we do now? Phase, time left, tries left, last files, news.
 
     Example: `tracecup client status`
     """
@@ -114,22 +122,42 @@ def status(contest: Contest = None, round_name: Round = None, as_json: Json = Fa
         tries = f"{one['tries']['left']} of {one['tries']['allowed']} tries left"
         rows.append((f"releases, {one['challenge']}", f"{tries}; {counts or 'none counts yet'}"))
     if team["targets"]:
-        rows.append(("attacks", f"{team['answered']} answered, {team['missing']} missing"))
+        answered = f"{team['answered']} answered, {team['missing']} missing"
+        rows.append(("attacks", f"{answered}; {team['answers_left']} tries left"))
     tables: list[Table] = [table_of("Status", rows)]
+    if team["last"]:
+        tables.append(table_of("Last files", [_last(one) for one in team["last"]]))
     if team["news"]:
-        told = [(one["at"][:16].replace("T", " "), escape(one["title"])) for one in team["news"]]
+        told = [(_minute(one["at"]), _told(one)) for one in team["news"][:NEWS_SHOWN]]
         tables.append(table_of("News", told))
     emit(as_json, found, *tables)
     return 0
 
 
+def _last(one: dict[str, Any]) -> tuple[str, str]:
+    said = outcome(one)
+    state = f"{one['state']}: {said}" if said else one["state"]
+    return one["ref"], f"{what(one)}; {_minute(one['received_at'])} UTC; {state}"
+
+
+def _told(one: dict[str, Any]) -> str:
+    """An announcement: its title, then its text."""
+    only = " (to your team)" if one["to_us"] else ""
+    return f"[bold]{escape(one['title'])}[/bold]{only}\n{escape(one['text'])}".rstrip()
+
+
+def _minute(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
+NEWS_SHOWN = 5
 STEPS = {
     "download": "fetch your data: tracecup client download",
     "prepare": "prepare your release; it may be handed in",
     "release-first": "hand in a valid release: tracecup client submit FILE",
     "release-better": "a valid release counts; improve it if you like",
     "release-done": "your release counts and no try is left; wait",
-    "attack-missing": "fetch the releases, attack, hand in the missing answers",
+    "attack-missing": "download the releases, attack, hand in: see tracecup client targets",
     "attack-more": "every target is answered; try stronger attacks if you like",
     "wait-announce": "wait for the announcement",
     "wait-judge": "the judge works; attacks begin",

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import typer
 
+from tracecup.cli._client_boards import defence, results, targets
 from tracecup.cli._client_common import Verb
-from tracecup.cli._client_data import check, download, results
-from tracecup.cli._client_hand_in import choose, list_submissions, submit, withdraw
+from tracecup.cli._client_data import check, download
+from tracecup.cli._client_hand_in import choose, describe, list_submissions, submit, withdraw
 from tracecup.cli._client_login import login, logout, status
 
 COMMANDS: dict[str, Verb] = {
@@ -20,7 +21,10 @@ COMMANDS: dict[str, Verb] = {
     "submit": submit,
     "list": list_submissions,
     "choose": choose,
+    "describe": describe,
     "withdraw": withdraw,
+    "targets": targets,
+    "defence": defence,
     "results": results,
     "logout": logout,
 }
@@ -28,7 +32,9 @@ HELP = """Take part in a contest on a server.
 
 The way through a contest: `login` once; `download` your data; anonymize; `check` the file with the
 server's own rules, which costs nothing; `submit` it. When the releases are out, `download` again,
-attack, and `submit` the answers, one by one or as one zip. `status` says what comes next.
+see your `targets`, attack, and `submit` the answers, one by one or as one zip. `defence` tells
+which attack hurts you, `results` who stands where. `status` says at any time what comes next, how
+much time is left, and how many tries.
 """
 
 

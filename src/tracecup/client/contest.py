@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from tracecup.safeio import atomic_write
 
 BLOCK = 1 << 18
 ARCHIVE_NAME = "data.zip"
+WAITING = ("queued", "scoring")
+# While a score is awaited the server is asked every eight seconds at the end.
+CALM = 4
 Answer = dict[str, Any]
 
 
@@ -90,14 +94,14 @@ class ContestClient:
         from the content and the place, so that a program that was killed can simply run again.
         """
         whole = digest(path)
-        fields = {"round": self.round, "method": method, "consent": _flag(consent)}
-        if meant.kind == "archive":
-            where = "/archives"
-        else:
+        where, place = "/archives", {"round": self.round}
+        if meant.kind != "archive":
             where = "/submissions"
-            fields |= {"kind": meant.kind, "challenge": meant.challenge}
-            fields |= {"target": str(meant.target)} if meant.target is not None else {}
-        key = key or content_key(whole, self.slug, *fields.values())
+            place |= {"kind": meant.kind, "challenge": meant.challenge}
+            place |= {"target": str(meant.target)} if meant.target is not None else {}
+        # Other words about the same file are no new try: only content and place make the key.
+        key = key or content_key(whole, self.slug, *place.values())
+        fields = place | {"method": method, "consent": _flag(consent)}
         if meant.kind == "release":
             fields["confirm_invalid"] = _flag(confirm_invalid)
         form = multipart(fields, "file", path.name, file_body(path), secrets.token_hex(16))
@@ -117,6 +121,38 @@ class ContestClient:
         """One submission."""
         found: Answer = self.get(f"/submissions/{ref}")
         return found
+
+    def settled(self, refs: Collection[str], patience: float = 600.0) -> list[Answer]:
+        """These submissions once none of them waits for its score any more.
+
+        Asks with growing pauses, for `patience` seconds at most; then as they stand.
+        """
+        end, asked = time.monotonic() + patience, 0
+        while True:
+            found = [one for one in self.submissions() if one["ref"] in refs]
+            if not any(one["state"] in WAITING for one in found) or time.monotonic() >= end:
+                return found
+            self.connection.pause(min(asked, CALM))
+            asked += 1
+
+    def targets(self) -> Answer:
+        """Whom the own team may attack: tries left, answers so far, what may be known of them."""
+        found: Answer = self.get("/team/attack")
+        return found
+
+    def defence(self, user: int | None = None) -> Answer:
+        """Which attacks hurt the own team, as far as policy and phase allow."""
+        found: Answer = self.get("/team/defence", user=None if user is None else str(user))
+        return found
+
+    def describe(self, ref: str, method: str, consent: bool | None = None) -> Answer:
+        """Say how a submission was made; `consent` None leaves as it was whether it is public."""
+        if consent is None:
+            consent = bool(self.receipt(ref)["consent"])
+        said = {"method": method, "consent": consent}
+        where = self._path(f"/submissions/{ref}/describe")
+        answer: Answer = self.connection.post(where, said, again=True)
+        return answer
 
     def choose(self, ref: str) -> Answer:
         """Let this release count."""
