@@ -65,7 +65,7 @@ def results(final, team):
             "attacker": ["002"], "attack": [""], "score": [0.4],
         },
         "releases": {
-            "pubtraces": ["pubtraces_team001_data02_TRP.csv"], "s_R_min": [0.4],
+            "pubtraces": ["pubtraces_team001_data02_TRP.csv"], "team": ["001"], "s_R_min": [0.4],
             "s_R_by": ["002"], "s_T_min": [None], "s_T_by": [None],
         },
     }  # fmt: skip
@@ -306,6 +306,12 @@ class TestSubmissions:
         assert "0.810000" in text
         assert boss.get(f"{address}?show=nothing").status_code == 404
 
+    def test_teams_are_told_by_number_and_name(self, boss, contest, results, new_team):
+        other = new_team(contest)
+        text = boss.get(reverse("run-submissions", args=["spring"])).content.decode()
+        assert f'<option value="2">2 {other.name}</option>' in text
+        assert f">2 {other.name}</td>" in text
+
     def test_withdraw_and_undo(self, boss, submission):
         act(boss, "run-submissions", "withdraw", ref=submission.ref, why="they asked")
         submission.refresh_from_db()
@@ -336,6 +342,13 @@ class TestScores:
         text = boss.get(reverse("run-scores", args=["spring"])).content.decode()
         assert "0.4000" in text
         assert "Overall" in text
+
+    def test_teams_are_told_by_number_and_name(self, boss, contest, team, results, new_team):
+        other = new_team(contest)
+        text = boss.get(reverse("run-scores", args=["spring"])).content.decode()
+        assert f">001 {team.name}</td>" in text
+        assert f">001 {team.name}</th>" in text
+        assert f">002 {other.name}</th>" in text
 
     def test_freeze_and_release(self, boss, contest, final):
         act(boss, "run-scores", "freeze", on="1", why="suspense")
@@ -414,6 +427,14 @@ class TestAudit:
         assert "follow one another" in text
         assert ">over<" not in text
 
+    def test_people_and_subjects_by_their_names_of_today(self, boss, contest, organiser, team):
+        act(boss, "run-teams", "status", team="1", status="withdrawn", why="they left")
+        address = reverse("run-audit", args=["spring"])
+        text = boss.get(f"{address}?actor=person:{organiser.pk}").content.decode()
+        assert f">{organiser.username}</td>" in text
+        assert f'{reverse("run-teams", args=["spring"])}?team=1">team:1</a>' in text
+        assert f">{team.name}</span>" in text
+
     def test_a_broken_chain_is_told(self, boss, contest):
         act(boss, "run", "pause", why="a power cut")
         LogEntry.objects.filter(action="contest.pause").update(why="nothing")
@@ -425,6 +446,7 @@ class TestAudit:
         answer = boss.get(reverse("run-audit-export", args=["spring"]))
         rows = [json.loads(line) for line in b"".join(answer.streaming_content).splitlines()]
         assert rows[-1]["why"] == "a power cut"
+        assert not {"who", "about", "link"} & set(rows[-1])
 
 
 class TestNew:

@@ -38,7 +38,7 @@ from tracecup.server.api.organiser_bodies import (
 from tracecup.server.errors import not_found
 from tracecup.server.models import Announcement, Appeal, Contest, Extension, Job
 from tracecup.server.services import contests, repairs
-from tracecup.server.services.pagedata import queue, run, run_site, run_teams
+from tracecup.server.services.pagedata import queue, run, run_log, run_site, run_teams
 from tracecup.server.services.pagedata.run_teams import team_of
 from tracecup.server.services.rehearsal import rehearse as begin_rehearsal
 
@@ -66,7 +66,7 @@ def settings(request: HttpRequest, slug: str) -> run_site.SettingsPage:
     return run_site.settings_page(organiser_of(request, slug))
 
 
-@router.get(CONTEST + "/run/audit", response=run_site.AuditPage)
+@router.get(CONTEST + "/run/audit", response=run_log.AuditPage)
 def audit(
     request: HttpRequest,
     slug: str,
@@ -75,10 +75,10 @@ def audit(
     text: Annotated[str, Query(max_length=200)] = "",
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
     check: bool = False,
-) -> run_site.AuditPage:
+) -> run_log.AuditPage:
     """The log, newest first; `check` walks the chain."""
     role = organiser_of(request, slug)
-    return run_site.audit_page(role, action=action, actor=actor, text=text, page=page, check=check)
+    return run_log.audit_page(role, action=action, actor=actor, text=text, page=page, check=check)
 
 
 @router.post("/site/contests", response={201: Made})

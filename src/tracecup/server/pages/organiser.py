@@ -27,7 +27,7 @@ from tracecup.server.pages.organisercharts import hours_chart, matrix_chart
 from tracecup.server.pages.organiserforms import ActForm
 from tracecup.server.pages.organiserteams import TEAMS
 from tracecup.server.pages.peopleforms import refuse
-from tracecup.server.services.pagedata import run, run_scores, run_site, run_teams
+from tracecup.server.services.pagedata import run, run_log, run_scores, run_site, run_teams
 from tracecup.server.services.rulechange import history
 
 Data = Callable[[HttpRequest, Place], dict[str, Any]]
@@ -149,7 +149,7 @@ def _settings(request: HttpRequest, here: Place) -> dict[str, Any]:
 
 
 def _audit(request: HttpRequest, here: Place) -> dict[str, Any]:
-    page = run_site.audit_page(
+    page = run_log.audit_page(
         here.role,
         action=request.GET.get("action", "")[:60],
         actor=request.GET.get("actor", "")[:160],
@@ -182,7 +182,8 @@ def log_export(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     here = place(request, slug)
     here.role.require_organiser()
     rows = LogEntry.objects.filter(contest=here.contest.slug).order_by("number")
-    lines = (run_site.log_row(one).model_dump_json() + "\n" for one in rows.iterator())
+    entries = (run_log.log_row(one) for one in rows.iterator())
+    lines = (one.model_dump_json(exclude=run_log.NAMES_OF_TODAY) + "\n" for one in entries)
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     response["Content-Disposition"] = f'attachment; filename="{here.contest.slug}-log.jsonl"'
     return response

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from tracecup.report.chart import View
 from tracecup.server.pages.charts import Chart, Column, Table
+from tracecup.server.services.pagedata.naming import BENCHMARK
 from tracecup.server.services.pagedata.run import RunPage
-from tracecup.server.services.pagedata.run_scores import ScoreMatrix
+from tracecup.server.services.pagedata.run_scores import ScoreMatrix, ScoreRow
 
 
 def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
@@ -81,10 +82,12 @@ def hours_chart(page: RunPage, zone: tzinfo) -> Chart:
 def matrix_chart(matrix: ScoreMatrix) -> Chart:
     """Defenders x attackers as colours; dark is a low score: the attack hurts."""
     titles = {"reid": _("Re-identification"), "trace": _("Trace inference")}
+    attackers = [matrix.names.get(name, name) for name in matrix.attackers]
+    releases = [_named(row) for row in matrix.rows]
     rows = [
-        {"release": _short(row.release), "attacker": name, "score": score}
-        for row in matrix.rows
-        for name, score in zip(matrix.attackers, row.scores, strict=True)
+        {"release": release, "attacker": name, "score": score}
+        for release, row in zip(releases, matrix.rows, strict=True)
+        for name, score in zip(attackers, row.scores, strict=True)
         if score is not None
     ]
     spec = {
@@ -95,15 +98,16 @@ def matrix_chart(matrix: ScoreMatrix) -> Chart:
             "x": {
                 "field": "attacker",
                 "type": "ordinal",
-                "sort": matrix.attackers,
+                "sort": attackers,
                 "title": _("attacker"),
+                "axis": {"labelAngle": -35, "labelLimit": 150},
             },
             "y": {
                 "field": "release",
                 "type": "ordinal",
-                "sort": [_short(row.release) for row in matrix.rows],
-                "title": None,
-                "axis": {"labelLimit": 160},
+                "sort": releases,
+                "title": _("release"),
+                "axis": {"labelLimit": 200},
             },
             "color": {
                 "field": "score",
@@ -124,24 +128,25 @@ def matrix_chart(matrix: ScoreMatrix) -> Chart:
             titles[matrix.kind],
             (
                 Column(_("release"), number=False),
-                *(Column(name) for name in matrix.attackers),
+                *(Column(name) for name in attackers),
                 Column(_("minimum")),
                 Column(_("by"), number=False),
             ),
             tuple(
                 (
-                    row.release,
+                    release,
                     *("–" if score is None else f"{score:.4f}" for score in row.scores),
                     "–" if row.minimum is None else f"{row.minimum:.4f}",
                     row.minimum_by,
                 )
-                for row in matrix.rows
+                for release, row in zip(releases, matrix.rows, strict=True)
             ),
         ),
         table_title=_("All scores"),
     )
 
 
-def _short(release: str) -> str:
-    """A release by its data set: team001_data02_TRP."""
-    return release.removeprefix("pubtraces_").removesuffix(".csv")
+def _named(row: ScoreRow) -> str:
+    """A release by number and name of its team."""
+    benchmark = row.label.startswith(BENCHMARK)
+    return f"{row.label} {_('Benchmark') if benchmark else row.name}".strip()

@@ -5,10 +5,16 @@ All in the reader's language; times are told by two units at most.
 
 from __future__ import annotations
 
+import re
+
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
+# What `contest.judge` says about the utility of a release.
+_VERDICT = re.compile(
+    r"utility (?P<value>[0-9.]+) (?P<side>reaches|is below) the floor (?P<floor>[0-9.]+)"
+)
 
 # The sign and the colour of a state; the word follows in `state`.
 SIGNS: dict[str, tuple[str, str]] = {
@@ -214,6 +220,24 @@ def refusal(code: str) -> tuple[str, str]:
 def instant(name: str) -> str:
     """What an instant of a refusal is."""
     return _(_INSTANTS.get(name, name))
+
+
+def verdict(reason: str) -> str:
+    """What the judge said about a release; the log and tables have it in English.
+
+    >>> verdict("utility 0.823472 reaches the floor 0.7")
+    'utility 0.823472 reaches the floor 0.7'
+    """
+    found = _VERDICT.fullmatch(reason)
+    if found is None:
+        return reason
+    below = found["side"] == "is below"
+    said = (
+        _("utility {value} is below the floor {floor}")
+        if below
+        else _("utility {value} reaches the floor {floor}")
+    )
+    return said.format(value=found["value"], floor=found["floor"])
 
 
 def for_script() -> dict[str, str]:

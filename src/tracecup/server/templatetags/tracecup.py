@@ -26,7 +26,9 @@ from tracecup.contest.fields import zone_of
 from tracecup.report.chart import FOLLOW_THE_PAGE
 from tracecup.server import clock
 from tracecup.server.pages import teamwords, words
+from tracecup.server.pages.account import site_of
 from tracecup.server.pages.charts import Chart, script_url
+from tracecup.server.services.pagedata.board import ReleaseRow
 from tracecup.server.services.pagedata.team import NextStep
 
 register = template.Library()
@@ -34,10 +36,20 @@ COMPONENTS = "server/components"
 
 
 @register.inclusion_tag(f"{COMPONENTS}/when.html", takes_context=True)
-def when(context: template.Context, at: datetime | str | None, relative: bool = True) -> Any:
-    """An instant: in the contest's zone, in the viewer's where it differs, and from now."""
+def when(
+    context: template.Context,
+    at: datetime | str | None,
+    relative: bool = True,
+    real: bool = False,
+) -> Any:
+    """An instant: in the contest's zone, in the viewer's where it differs, and from now.
+
+    `real`: it was taken from the server's clock and not from the contest's, which in a
+    demonstration runs ahead: entries of the log, sessions, announcements, jobs.
+    """
     zone = getattr(getattr(context.get("contest"), "rules", None), "tzinfo", None)
-    return _shown(at, zone, context.get("now") or clock.now(), relative=relative)
+    now = None if real else context.get("now")
+    return _shown(at, zone, now or clock.now(), relative=relative)
 
 
 @register.inclusion_tag(f"{COMPONENTS}/when.html")
@@ -320,6 +332,12 @@ def file_group_about(key: str) -> str:
 
 
 @register.filter
+def by_place(releases: Sequence[ReleaseRow]) -> list[ReleaseRow]:
+    """Releases from the first place to the last, then those without a place."""
+    return sorted(releases, key=lambda one: one.place or len(releases) + 1)
+
+
+@register.filter
 def award_title(key: str) -> str:
     """The name of an award."""
     return teamwords.award(key)[0]
@@ -332,6 +350,12 @@ def award_measure(key: str) -> str:
 
 
 @register.filter
+def verdict(reason: str) -> str:
+    """Why a release counts or does not, in the viewer's language."""
+    return words.verdict(reason)
+
+
+@register.filter
 def not_eligible(reason: str) -> str:
     """Why a team is out of an award."""
     return teamwords.not_eligible(reason)
@@ -341,6 +365,13 @@ def not_eligible(reason: str) -> str:
 def client_command(contest: Any, verb: str, what: str = "") -> Any:
     """What does the same with the client."""
     return {"text": words.client_command(contest.slug, verb, what)}
+
+
+@register.inclusion_tag(f"{COMPONENTS}/command.html", takes_context=True)
+def client_login(context: template.Context, contest: Any = None) -> Any:
+    """How the client on somebody's machine gets to know this server, and a contest of it."""
+    page = reverse("contest", args=[contest.slug]) if contest else "/"
+    return {"text": f"tracecup client login {site_of(context['request'])}{page}"}
 
 
 @register.simple_tag

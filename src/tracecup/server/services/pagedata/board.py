@@ -5,6 +5,7 @@ Typed; comes from the tables of the set and from nothing else.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -14,9 +15,10 @@ from ninja import Schema
 from tracecup.contest.awards import Award
 from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
-from tracecup.server.models import Contest, ResultSet
+from tracecup.server.models import ResultSet
+from tracecup.server.services.pagedata.naming import all_named
 
-SHORT = {"reid": "IDP", "trace": "TRP"}
+OVERALL = "overall"
 Rows = list[dict[str, Any]]
 
 
@@ -53,7 +55,10 @@ class AwardInfo(Schema):
 
 
 class ReleaseRow(Schema):
-    """A release with its lowest scores. `status`: team, benchmark, hors concours, invalid."""
+    """A release with its lowest scores. `status`: team, benchmark, hors concours, invalid.
+
+    `place` and `total` are its team's in the overall award: the sum of both minima.
+    """
 
     file: str
     label: str
@@ -69,10 +74,14 @@ class ReleaseRow(Schema):
     utility_high: float | None
     reid_min: float | None
     reid_by: str
+    reid_by_names: str
     trace_min: float | None
     trace_by: str
+    trace_by_names: str
     ceiling: float | None
     expected_error_km: float | None
+    place: int | None
+    total: float | None
 
 
 class AttackerInfo(Schema):
@@ -131,9 +140,13 @@ class Board(Schema):
 
 
 def board(found: ResultSet, names: Mapping[str, str]) -> Board:
-    """A result set as a board; methods are in it only where the team agreed."""
+    """A result set as a board; methods are in it only where the team agreed.
+
+    `names` are those of teams and of sample attacks.
+    """
     tables = {name: rows_of(table) for name, table in found.tables.items()}
-    releases = _releases(tables["releases"], names)
+    awards = _awards(tables["awards"], names)
+    releases = _releases(tables["releases"], names, awards)
     return Board(
         number=found.number,
         scorer=found.scorer,
@@ -141,7 +154,7 @@ def board(found: ResultSet, names: Mapping[str, str]) -> Board:
         computed_at=found.created_at,
         published_at=found.published_at,
         reason=found.reason,
-        awards=_awards(tables["awards"], names),
+        awards=awards,
         releases=releases,
         matrices=[_matrix(kind, found, tables, releases, names) for kind in ATTACK_KINDS],
         correlation=CorrelationInfo(**found.summary["correlation"]),
@@ -154,24 +167,23 @@ def rows_of(table: Mapping[str, list[Any]]) -> Rows:
     return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
-def team_names(contest: Contest) -> dict[str, str]:
-    """Names of teams by their number as files write it."""
-    return {f"{number:03d}": name for number, name in contest.teams.values_list("number", "name")}
+def labels_of(releases: Mapping[str, str]) -> dict[str, str]:
+    """Short names of releases: the team's number, with the data set where a team has two.
 
-
-def labels_of(rows: Rows) -> dict[str, str]:
-    """Short names of releases: the team's number, with the data set where a team has two."""
-    teams = [str(row["team"]) for row in rows]
+    >>> labels_of({"pubtraces_team001_data02_TRP.csv": "001"})
+    {'pubtraces_team001_data02_TRP.csv': '001'}
+    """
+    several = {team for team, count in Counter(releases.values()).items() if count > 1}
     return {
-        row["pubtraces"]: row["team"]
-        if teams.count(str(row["team"])) == 1
-        else f"{row['team']} {SHORT[row['challenge']]}"
-        for row in rows
+        file: f"{team} {file.removesuffix('.csv')[-3:]}" if team in several else team
+        for file, team in releases.items()
     }
 
 
-def _releases(rows: Rows, names: Mapping[str, str]) -> list[ReleaseRow]:
-    labels = labels_of(rows)
+def _releases(rows: Rows, names: Mapping[str, str], awards: list[AwardInfo]) -> list[ReleaseRow]:
+    overall = [award for award in awards if award.key == OVERALL]
+    places = {place.team: place for award in overall for place in award.places}
+    labels = labels_of({row["pubtraces"]: row["team"] for row in rows})
     return [
         ReleaseRow(
             file=row["pubtraces"],
@@ -188,10 +200,14 @@ def _releases(rows: Rows, names: Mapping[str, str]) -> list[ReleaseRow]:
             utility_high=row["utility_high"],
             reid_min=row["s_R_min"],
             reid_by=row["s_R_by"] or "",
+            reid_by_names=all_named(row["s_R_by"] or "", names),
             trace_min=row["s_T_min"],
             trace_by=row["s_T_by"] or "",
+            trace_by_names=all_named(row["s_T_by"] or "", names),
             ceiling=row["s_T_ceiling"],
             expected_error_km=row["expected_error_km"],
+            place=places[row["team"]].rank if row["team"] in places else None,
+            total=places[row["team"]].value if row["team"] in places else None,
         )
         for row in rows
     ]
@@ -261,7 +277,7 @@ def _matrix(
         attackers=[
             AttackerInfo(
                 label=one,
-                name=names.get(one, ""),
+                name="" if one in samples else names.get(one, ""),
                 attack=attack.get(one, "") if one in samples else "",
                 sample=one in samples,
                 sum=None if one in samples else sums[one]["sum"],

@@ -20,7 +20,13 @@ from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
 from tracecup.server.services import feedback
 from tracecup.server.services.movement import OneUser, one_user
-from tracecup.server.services.pagedata.board import rows_of, team_names
+from tracecup.server.services.pagedata.board import rows_of
+from tracecup.server.services.pagedata.naming import (
+    all_named,
+    attacker_names,
+    named,
+    team_names,
+)
 from tracecup.server.services.pagedata.results import shown
 from tracecup.server.storage import store
 
@@ -54,8 +60,10 @@ class OwnRelease(Schema):
     utility: float | None
     reid_min: float | None
     reid_by: str
+    reid_by_names: str
     trace_min: float | None
     trace_by: str
+    trace_by_names: str
     ceiling: float | None
     rows: list[AttackRow]
 
@@ -75,6 +83,7 @@ class Hurting(Schema):
     release: str
     kind: str
     attacker: str
+    attacker_name: str
     shown: str
 
 
@@ -116,8 +125,15 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
         trace=None,
     )
     if found is None:
+        names = attacker_names(role.contest)
         page.hurting = [
-            Hurting(release=one.release, kind=one.kind, attacker=one.attacker, shown=one.shown)
+            Hurting(
+                release=one.release,
+                kind=one.kind,
+                attacker=one.attacker,
+                attacker_name=named(one.attacker, names),
+                shown=one.shown,
+            )
             for one in feedback.defence_row(round, team)
         ]
         return page
@@ -136,7 +152,7 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
 
 
 def _own_releases(found: ResultSet, team: Team) -> list[OwnRelease]:
-    names = team_names(team.contest)
+    names, teams = attacker_names(team.contest), team_names(team.contest)
     cells = rows_of(found.tables["cells"])
     return [
         OwnRelease(
@@ -145,17 +161,19 @@ def _own_releases(found: ResultSet, team: Team) -> list[OwnRelease]:
             utility=row["utility"],
             reid_min=row["s_R_min"],
             reid_by=row["s_R_by"] or "",
+            reid_by_names=all_named(row["s_R_by"] or "", names),
             trace_min=row["s_T_min"],
             trace_by=row["s_T_by"] or "",
+            trace_by_names=all_named(row["s_T_by"] or "", names),
             ceiling=row["s_T_ceiling"],
-            rows=[_row(kind, row["pubtraces"], cells, names) for kind in ATTACK_KINDS],
+            rows=[_row(kind, row["pubtraces"], cells, teams) for kind in ATTACK_KINDS],
         )
         for row in rows_of(found.tables["releases"])
         if row["team"] == f"{team.number:03d}" and (row["valid"] or row["hors_concours"])
     ]
 
 
-def _row(kind: str, release: str, cells: list[dict[str, Any]], names: dict[str, str]) -> AttackRow:
+def _row(kind: str, release: str, cells: list[dict[str, Any]], teams: dict[str, str]) -> AttackRow:
     mine = [cell for cell in cells if cell["kind"] == kind and cell["pubtraces"] == release]
     mine.sort(key=lambda cell: cell["score"])
     return AttackRow(
@@ -163,7 +181,7 @@ def _row(kind: str, release: str, cells: list[dict[str, Any]], names: dict[str, 
         cells=[
             CellInfo(
                 attacker=team_of(cell["attacker"]),
-                name=names.get(team_of(cell["attacker"]), ""),
+                name=teams.get(team_of(cell["attacker"]), ""),
                 attack=cell["attack"] or "",
                 score=cell["score"],
                 low=cell["low"],

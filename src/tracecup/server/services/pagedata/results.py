@@ -11,13 +11,14 @@ from datetime import datetime
 from ninja import Schema
 
 from tracecup.contest.tables import Table
+from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, StoredFile
-from tracecup.server.services.pagedata.board import AwardInfo, Board, award_info, board, team_names
+from tracecup.server.services.pagedata.board import AwardInfo, Board, award_info, board
+from tracecup.server.services.pagedata.naming import BENCHMARK, attacker_names
 from tracecup.server.services.results import may_see_scores, overall, published
 
-BENCHMARK = "000"
 OFFERED = ("archive", "report", "results")
 
 
@@ -48,6 +49,7 @@ class ResultsPage(Schema):
     contest: str
     name: str
     round: str
+    now: datetime
     floor: float
     expected_at: datetime | None
     releases_published_at: datetime | None
@@ -61,13 +63,14 @@ class ResultsPage(Schema):
 def results_page(role: Role, round: Round) -> ResultsPage:
     """The results of a round, as far as they are public."""
     contest = role.contest
-    names = team_names(contest)
+    names = attacker_names(contest)
     found = shown(role, round)
     out = found is not None
     return ResultsPage(
         contest=contest.slug,
         name=contest.name,
         round=round.name,
+        now=clock.contest_now(contest),
         floor=contest.rules.scores.utility_floor,
         expected_at=round.rules.phases.results,
         releases_published_at=round.published_at,

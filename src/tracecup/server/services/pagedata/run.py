@@ -81,6 +81,7 @@ class AnnouncementRow(Schema):
     text: str
     at: datetime
     team: int | None
+    team_name: str
     retracted: bool
 
 
@@ -163,11 +164,15 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
         teams=contest.teams.filter(deleted_at=None).count(),
         announcements=[
             announcement_row(one)
-            for one in Announcement.objects.filter(contest=contest).order_by("-pk")[:50]
+            for one in Announcement.objects.filter(contest=contest)
+            .select_related("team")
+            .order_by("-pk")[:50]
         ],
         appeals=[
             appeal_row(one)
-            for one in Appeal.objects.filter(team__contest=contest).order_by("-pk")[:100]
+            for one in Appeal.objects.filter(team__contest=contest)
+            .select_related("team")
+            .order_by("-pk")[:100]
         ],
         rehearsals=rehearsal_rows(contest),
     )
@@ -181,6 +186,7 @@ def announcement_row(one: Announcement) -> AnnouncementRow:
         text=one.text,
         at=one.at,
         team=one.team.number if one.team else None,
+        team_name=one.team.name if one.team else "",
         retracted=one.deleted_at is not None,
     )
 

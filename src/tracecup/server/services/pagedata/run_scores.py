@@ -6,20 +6,26 @@ results are published.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from ninja import Schema
 
 from tracecup.contest.entries import Entry
+from tracecup.contest.sheets import team_of
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, Submission
 from tracecup.server.services.judging import due_at
+from tracecup.server.services.pagedata.board import labels_of
+from tracecup.server.services.pagedata.naming import all_named, attacker_names, named
 from tracecup.server.services.pagedata.run import RoundHead, round_head
 from tracecup.server.services.results import live_board, rank_diff, table_rows
 
 KIND_TITLES = ("reid", "trace")
+Names = Mapping[str, str]
 
 
 class VerdictRow(Schema):
@@ -63,16 +69,22 @@ class ScoreRow(Schema):
     """The scores of all attackers against one release; None where there is none."""
 
     release: str
+    label: str
+    name: str
     minimum: float | None
     minimum_by: str
     scores: list[float | None]
 
 
 class ScoreMatrix(Schema):
-    """Defenders x attackers for one kind of attack; small is good for the attacker."""
+    """Defenders x attackers for one kind of attack; small is good for the attacker.
+
+    `names` says who the attackers are: names of teams, methods of sample attacks.
+    """
 
     kind: str
     attackers: list[str]
+    names: dict[str, str]
     rows: list[ScoreRow]
 
 
@@ -92,11 +104,13 @@ class ResultSetRow(Schema):
 class AwardRow(Schema):
     """A place in an award."""
 
+    award: str
     title: str
     rank: int | None
     rank_low: int | None
     rank_high: int | None
     team: str
+    name: str
     value: float | None
     excluded: str
 
@@ -107,6 +121,7 @@ class RankChange(Schema):
     award: str
     title: str
     team: str
+    name: str
     old_rank: int | None
     new_rank: int | None
     old_value: float | None
@@ -201,7 +216,9 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     shown = shown or (ready[0] if ready else None)
     published = next((one for one in sets if one.state == "published"), None)
     answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
-    matrices = [_matrix(shown, kind) for kind in KIND_TITLES] if shown else _live(round)
+    names = attacker_names(role.contest)
+    matrices = [_matrix(shown, kind, names) for kind in KIND_TITLES] if shown else []
+    matrices = matrices or _live(round, names)
     return ScoresPage(
         round=round_head(round, clock.contest_now(role.contest)),
         live=shown is None and bool(matrices),
@@ -211,9 +228,9 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
         sets=[result_set_row(one) for one in sets],
         shown=result_set_row(shown) if shown else None,
         published=published.number if published else None,
-        awards=_awards(shown) if shown else [],
+        awards=_awards(shown, names) if shown else [],
         matrices=matrices,
-        diff=_diff(published, shown),
+        diff=_diff(published, shown, names),
         computing=any(one.state == "computing" for one in sets),
     )
 
@@ -260,58 +277,70 @@ def _decided(round: Round) -> list[VerdictRow]:
     return rows
 
 
-def _matrix(result_set: ResultSet, kind: str) -> ScoreMatrix:
+def _matrix(result_set: ResultSet, kind: str, names: Names) -> ScoreMatrix:
     cells = table_rows(result_set, "cells")
     mine = [cell for cell in cells if cell["kind"] == kind]
     attackers = list(dict.fromkeys(cell["attacker"] for cell in mine))
     found = {(cell["pubtraces"], cell["attacker"]): cell["score"] for cell in mine}
     minimum, by = ("s_R_min", "s_R_by") if kind == "reid" else ("s_T_min", "s_T_by")
+    releases = table_rows(result_set, "releases")
+    labels = labels_of({row["pubtraces"]: row["team"] for row in releases})
     return ScoreMatrix(
         kind=kind,
         attackers=attackers,
+        names={one: named(one, names) for one in attackers},
         rows=[
             ScoreRow(
                 release=row["pubtraces"],
+                label=labels[row["pubtraces"]],
+                name=names.get(row["team"], ""),
                 minimum=row[minimum],
-                minimum_by=str(row[by] or ""),
+                minimum_by=all_named(row[by] or "", names),
                 scores=[found.get((row["pubtraces"], name)) for name in attackers],
             )
-            for row in table_rows(result_set, "releases")
+            for row in releases
         ],
     )
 
 
-def _live(round: Round) -> list[ScoreMatrix]:
+def _live(round: Round, names: Names) -> list[ScoreMatrix]:
     """The matrices as they stand before any results; none before the judge has worked."""
     if round.judged_at is None:
         return []
     board = live_board(round)
-    return [
-        ScoreMatrix(
-            kind=kind,
-            attackers=board[kind]["columns"],
-            rows=[
-                ScoreRow(
-                    release=row["release"],
-                    minimum=row["minimum"],
-                    minimum_by=" ".join(row["by"]),
-                    scores=row["scores"],
-                )
-                for row in board[kind]["rows"]
-            ],
-        )
-        for kind in KIND_TITLES
-    ]
+    return [_live_matrix(kind, board[kind], names) for kind in KIND_TITLES]
 
 
-def _awards(result_set: ResultSet) -> list[AwardRow]:
+def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:
+    labels = labels_of({row["release"]: row["team"] for row in told["rows"]})
+    return ScoreMatrix(
+        kind=kind,
+        attackers=told["columns"],
+        names={one: named(one, names) for one in told["columns"]},
+        rows=[
+            ScoreRow(
+                release=row["release"],
+                label=labels[row["release"]],
+                name=names.get(row["team"], ""),
+                minimum=row["minimum"],
+                minimum_by=all_named(" ".join(row["by"]), names),
+                scores=row["scores"],
+            )
+            for row in told["rows"]
+        ],
+    )
+
+
+def _awards(result_set: ResultSet, names: Names) -> list[AwardRow]:
     return [
         AwardRow(
+            award=row["award"],
             title=row["title"],
             rank=row["rank"],
             rank_low=row["rank_low"],
             rank_high=row["rank_high"],
-            team=row["team"],
+            team=team_of(str(row["team"])),
+            name=names.get(team_of(str(row["team"])), ""),
             value=row["value"],
             excluded=row["excluded"] or "",
         )
@@ -319,11 +348,15 @@ def _awards(result_set: ResultSet) -> list[AwardRow]:
     ]
 
 
-def _diff(published: ResultSet | None, shown: ResultSet | None) -> list[RankChange]:
+def _diff(published: ResultSet | None, shown: ResultSet | None, names: Names) -> list[RankChange]:
     """What the shown set changes against the published one."""
     if published is None or shown is None or published.pk == shown.pk:
         return []
-    return [RankChange(**row) for row in rank_diff(published, shown)]
+    changes = []
+    for row in rank_diff(published, shown):
+        team = team_of(str(row["team"]))
+        changes.append(RankChange(**{**row, "team": team, "name": names.get(team, "")}))
+    return changes
 
 
 def _required(round: Round | None) -> Round:

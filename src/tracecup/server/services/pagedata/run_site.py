@@ -1,4 +1,4 @@
-"""What the pages of settings, log, backups, new contests and health show.
+"""What the pages of settings, backups, new contests and health show.
 
 Typed; the pages render it and the API returns it.
 """
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.paginator import Paginator
 from django.db import DatabaseError, connection
 from django.utils.translation import gettext as _
 from ninja import Schema
@@ -19,16 +18,14 @@ from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.backup import ENDING
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, Job, LogEntry, Person, StoredFile, WorkerToken
+from tracecup.server.models import Contest, Job, Person, StoredFile, WorkerToken
 from tracecup.server.services.backups import BACKUP_FOLDER
-from tracecup.server.services.log import check_chain
 from tracecup.server.services.owncity import own_files
 from tracecup.server.services.pagedata.queue import QueueCounts, queue_counts
 from tracecup.server.services.pagedata.run import LOW_DISK_BYTES, SLOW_SECONDS
+from tracecup.server.services.pagedata.run_log import who_is
 from tracecup.server.services.rulechange import RulesPlan, history
 from tracecup.server.storage import store
-
-LOG_PAGE = 100
 
 BACKUP_KIND = "backup"
 
@@ -67,6 +64,7 @@ class VersionRow(Schema):
     entry: int
     at: datetime
     actor: str
+    who: str
     action: str
     why: str
 
@@ -93,37 +91,6 @@ class SettingsPage(Schema):
     own_city: bool
     city_files: list[CityFileRow]
     history: list[VersionRow]
-
-
-class LogRow(Schema):
-    """An entry of the log."""
-
-    number: int
-    at: datetime
-    contest: str
-    actor: str
-    action: str
-    subject: str
-    before: Any
-    after: Any
-    why: str
-    hash: str
-
-
-class AuditPage(Schema):
-    """The log of a contest, newest first. The chain is checked over the whole site's log."""
-
-    page: int
-    pages: int
-    total: int
-    actions: list[str]
-    action: str
-    actor: str
-    text: str
-    rows: list[LogRow]
-    chain_checked: bool
-    chain_entries: int
-    chain_faults: list[str]
 
 
 class BackupRow(Schema):
@@ -207,6 +174,8 @@ def settings_page(role: Role) -> SettingsPage:
     """The rules of a contest for its organisers."""
     role.require_organiser()
     contest = role.contest
+    changes = history(contest)
+    people = who_is(one.actor for one in changes)
     return SettingsPage(
         slug=contest.slug,
         name=contest.name,
@@ -222,10 +191,11 @@ def settings_page(role: Role) -> SettingsPage:
                 entry=one.number,
                 at=datetime.fromisoformat(one.at),
                 actor=one.actor,
+                who=people.get(one.actor, one.actor),
                 action=one.action,
                 why=one.why,
             )
-            for one in history(contest)
+            for one in changes
         ],
     )
 
@@ -233,49 +203,6 @@ def settings_page(role: Role) -> SettingsPage:
 def city_file_row(one: StoredFile) -> CityFileRow:
     """A file of the contest's own city."""
     return CityFileRow(kind=one.kind, sha256=one.sha256, size=one.size, at=one.created_at)
-
-
-def audit_page(
-    role: Role,
-    *,
-    action: str = "",
-    actor: str = "",
-    text: str = "",
-    page: int = 1,
-    check: bool = False,
-) -> AuditPage:
-    """The log of a contest; `check` walks the chain of the whole site."""
-    role.require_organiser()
-    mine = LogEntry.objects.filter(contest=role.contest.slug)
-    actions = sorted(set(mine.order_by().values_list("action", flat=True)))
-    found = mine
-    if action:
-        found = found.filter(action=action)
-    if actor:
-        found = found.filter(actor=actor)
-    if text:
-        found = found.filter(subject__icontains=text) | found.filter(why__icontains=text)
-    pages = Paginator(found.order_by("-number"), LOG_PAGE)
-    here = pages.get_page(page)
-    return AuditPage(
-        page=here.number,
-        pages=pages.num_pages,
-        total=pages.count,
-        actions=actions,
-        action=action,
-        actor=actor,
-        text=text,
-        rows=[log_row(one) for one in here],
-        chain_checked=check,
-        chain_entries=LogEntry.objects.count(),
-        chain_faults=list(check_chain())[:20] if check else [],
-    )
-
-
-def log_row(one: LogEntry) -> LogRow:
-    """An entry of the log."""
-    columns = {name: getattr(one, name) for name in LogRow.model_fields if name != "at"}
-    return LogRow(at=datetime.fromisoformat(one.at), **columns)
 
 
 def backup_page(role: Role) -> BackupPage:

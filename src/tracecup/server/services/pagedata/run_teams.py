@@ -15,7 +15,16 @@ from ninja import Schema
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
-from tracecup.server.models import Extension, Job, Member, OneTimeLink, Round, Submission, Team
+from tracecup.server.models import (
+    Contest,
+    Extension,
+    Job,
+    Member,
+    OneTimeLink,
+    Round,
+    Submission,
+    Team,
+)
 from tracecup.server.models.submissions import KINDS, STATES
 from tracecup.server.services.repairs import may_rerun
 
@@ -71,6 +80,7 @@ class LinkRow(Schema):
     id: int
     purpose: str
     team: int | None
+    team_name: str
     name: str
     email: str
     created_at: datetime
@@ -116,6 +126,7 @@ class SubmissionRow(Schema):
     kind: str
     challenge: str
     target: int | None
+    target_name: str
     attempt: int
     state: str
     charged: bool
@@ -158,6 +169,7 @@ class SubmissionsPage(Schema):
     state: str
     kind: str
     team: int | None
+    teams: dict[int, str]
     page: int
     pages: int
     total: int
@@ -186,6 +198,7 @@ def teams_page(role: Role, round: Round | None = None) -> TeamsPage:
                 id=one.pk,
                 purpose=one.purpose,
                 team=one.team.number if one.team else None,
+                team_name=one.team.name if one.team else "",
                 name=one.name,
                 email=one.email,
                 created_at=one.created_at,
@@ -291,6 +304,7 @@ def submissions_page(
     """Submissions of a round, filtered by state, kind and team."""
     role.require_organiser()
     found = Submission.objects.filter(contest=role.contest).select_related("team", "round")
+    names = _names(role.contest)
     if round is not None:
         found = found.filter(round=round)
     counts = dict.fromkeys(STATES, 0)
@@ -311,10 +325,11 @@ def submissions_page(
         state=state if state in STATES else "",
         kind=kind if kind in KINDS else "",
         team=team,
+        teams=names,
         page=here.number,
         pages=pages.num_pages,
         total=pages.count,
-        rows=[submission_row(one) for one in here],
+        rows=[submission_row(one, names) for one in here],
         shown=submission_detail(submission_of(role, show)) if show else None,
     )
 
@@ -331,9 +346,9 @@ def submission_of(role: Role, ref: str) -> Submission:
     return found
 
 
-def submission_row(one: Submission) -> SubmissionRow:
-    """A submission in the list."""
-    return SubmissionRow(**_columns(one, SubmissionRow))
+def submission_row(one: Submission, names: dict[int, str] | None = None) -> SubmissionRow:
+    """A submission in the list; `names` are those of all teams."""
+    return SubmissionRow(**_columns(one, SubmissionRow, names))
 
 
 def submission_detail(one: Submission) -> SubmissionDetail:
@@ -362,9 +377,23 @@ def team_of(role: Role, number: int) -> Team:
     return found
 
 
-def _columns(one: Submission, schema: type[SubmissionRow]) -> dict[str, Any]:
-    """What a row of the table says, with team and round by their names."""
-    named = {"team": one.team.number, "team_name": one.team.name, "round": one.round.name}
+def _names(contest: Contest) -> dict[int, str]:
+    """Names of all teams by their numbers, deleted ones too: what they handed in stays."""
+    return dict(contest.teams.order_by("number").values_list("number", "name"))
+
+
+def _columns(
+    one: Submission, schema: type[SubmissionRow], names: dict[int, str] | None = None
+) -> dict[str, Any]:
+    """What a row of the table says, with teams and round by their names."""
+    if names is None:
+        names = _names(one.contest)
+    named = {
+        "team": one.team.number,
+        "team_name": one.team.name,
+        "round": one.round.name,
+        "target_name": names.get(one.target, "") if one.target else "",
+    }
     return named | {
         name: getattr(one, name)
         for name in schema.model_fields

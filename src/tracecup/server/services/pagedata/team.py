@@ -78,6 +78,7 @@ class TeamPage(Schema):
     targets: int
     answered: int
     missing: int
+    answers_left: int
     results_out: bool
     appeals_until: datetime | None
     news: list[News]
@@ -165,6 +166,7 @@ def team_page(role: Role, round: Round) -> TeamPage:
         targets=len(targets),
         answered=sum(len(target.answers) - target.missing for target in targets),
         missing=missing,
+        answers_left=_answers_left(targets),
         results_out=round.released_at is not None,
         appeals_until=contest.appeals_until,
         news=_news(team),
@@ -192,7 +194,6 @@ def attack_page(role: Role, round: Round) -> AttackPage:
     team, rules = role.require_team(), role.contest.rules
     targets = _targets(round, team) if round.published_at else []
     order = sorted(targets, key=lambda one: (not one.missing, one.team, one.challenge))
-    left = sum(answer.tries.left for target in targets for answer in target.answers)
     budget = feedback.budget(round)
     return AttackPage(
         contest=role.contest.slug,
@@ -201,7 +202,7 @@ def attack_page(role: Role, round: Round) -> AttackPage:
         policy=feedback.policy_now(round),
         bits_an_answer=budget["bits"],
         bits_a_target=budget["per_target"],
-        answers_left=left,
+        answers_left=_answers_left(targets),
         missing=sum(target.missing for target in targets),
         waiting=sum(
             one.state in ("queued", "scoring")
@@ -246,6 +247,10 @@ def _targets(round: Round, team: Team) -> list[Target]:
         _target(entry, names.get(entry.team, ""), team, held, allowed)
         for entry in intake.targets(round, team)
     ]
+
+
+def _answers_left(targets: Iterable[Target]) -> int:
+    return sum(answer.tries.left for target in targets for answer in target.answers)
 
 
 def _target(

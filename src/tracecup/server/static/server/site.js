@@ -80,6 +80,16 @@
     });
   };
 
+  // How much of a large file is on its way; afterwards the server works.
+  document.addEventListener("htmx:xhr:progress", (event) => {
+    const sign = event.target.querySelector?.(".busy-sign");
+    const { lengthComputable, loaded, total } = event.detail;
+    if (!sign || !lengthComputable || !total) return;
+    sign.dataset.words ??= sign.textContent;
+    const part = Math.floor((100 * loaded) / total);
+    sign.textContent = loaded < total ? say("sending", `${part} %`) : sign.dataset.words;
+  });
+
   // A refused form says why in the place where its answer would have been.
   const refused = (event) => {
     const { target, xhr, requestConfig } = event.detail;
