@@ -12,6 +12,7 @@ import textwrap
 MANY = 12
 HEAD = """
 import json, threading, time
+from datetime import timedelta
 from concurrent.futures import ThreadPoolExecutor
 from django.conf import settings
 from django.core.management import call_command
@@ -20,13 +21,16 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.CONFIG.prepare()
 call_command("migrate", interactive=False, verbosity=0)
 from tracecup.contest.rulefile import rules_text
-from tracecup.contest.rules import Rules
+from tracecup.contest.rules import PHASES, Rules
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
+from tracecup.server.jobs import queue
+from tracecup.server.jobs.kinds import data
 from tracecup.server.models import *
 from tracecup.server.services import (
-    choices, contests, log, people, registration, teamlist, teams, throttle)
+    choices, contests, log, people, quotas, registration, teamlist, teams, throttle)
+from tracecup.server.storage import Blob
 from tracecup.server.services.log import check_chain
 registration.data_wanted = teamlist.data_wanted = lambda contest: None
 found = {}
@@ -151,6 +155,51 @@ def one(k):
 result = together(one, 2)
 """,
         [True, True],
+    ),
+    "files of data follow an announcement that is moved meanwhile": (
+        """
+round = Round.objects.create(contest=contest, name="final", position=0)
+times = {phase: clock.now() + timedelta(days=k + 1) for k, phase in enumerate(PHASES)}
+queue.enqueue("data", "d", {"round": round.pk, "entry": [0, "reid"]}, contest=contest)
+job = queue.lease("w")
+made = {"orgtraces_team000_data01_IDP.csv": Blob("0" * 64, 1)}
+def one(k):
+    time.sleep(0.2 * k)
+    if k == 1:
+        return queue.finish(job, {}, lambda row: data.apply(row, {}, made))
+    with transaction.atomic():
+        contests.set_phases(round, times, SYSTEM, "a fire alarm")
+        time.sleep(0.5)
+together(one, 2)
+result = StoredFile.objects.get().visible_from == times["announce"]
+""",
+        True,
+    ),
+    "a try that was given back is used once": (
+        """
+team = teams.create_team(contest, "Foxes", SYSTEM)
+round = Round.objects.create(contest=contest, name="final", position=0)
+place = {"kind": "reid", "challenge": "trace", "target": 2}
+def answer(k, **more):
+    return Submission.objects.create(
+        contest=contest, round=round, team=team, **place, idempotency_key=str(k), via="api",
+        file_name="x", sha256="0" * 64, size=1, received_at=clock.now(), **more)
+failed = answer(0, state="failed")
+allowed = quotas.quota(round, team, **place).allowed
+for k in range(1, allowed):
+    answer(k, state="scored", charged=True)
+def one(k):
+    time.sleep(0.2 * k)
+    with transaction.atomic():
+        if k == 1:
+            return choices.stand_again(failed).state
+        choices.locked(round, team)
+        time.sleep(0.5)
+        return answer(99, state="queued", charged=True).state
+made = together(one, 2)
+result = [made, quotas.quota(round, team, **place).left]
+""",
+        [["queued", "quota"], 0],
     ),
     "somebody is forgotten while her teams hand in": (
         """
