@@ -33,6 +33,7 @@ from tracecup.server.services import (
 from tracecup.server.storage import Blob
 from tracecup.server.services.log import check_chain
 registration.data_wanted = teamlist.data_wanted = lambda contest: None
+PATIENCE = 600
 found = {}
 def fresh():  # a contest without teams on a site without people; the log goes on
     for model in (Contest, OneTimeLink, Person, LoginAttempt):
@@ -144,11 +145,14 @@ result = people.live_tokens(ada).count()
         """
 team = teams.create_team(contest, "Foxes", SYSTEM)
 round = Round.objects.create(contest=contest, name="final", position=0)
+is_held = threading.Event()
 def one(k):
-    time.sleep(0.2 * k)
+    if k == 1:
+        is_held.wait(PATIENCE)
     with transaction.atomic():
         if k == 0:
             contests.pause(contest, SYSTEM, "a fire alarm")
+            is_held.set()
             time.sleep(0.5)
             return True
         return choices.locked(round, team)[0].contest.paused_at is not None
@@ -211,15 +215,17 @@ rounds = [Round.objects.create(contest=c, name="final", position=0) for c in (co
 crew = [teams.create_team(c, "Foxes", SYSTEM) for c in (contest, other)]
 for team in crew:
     teams.join(team.join_code, ada, Actor(ada))
+is_held = threading.Event()
 def one(k):
     if k == 2:
-        time.sleep(0.2)
+        is_held.wait(PATIENCE)
         return people.erase(ada, SYSTEM)
     with transaction.atomic():  # as a submission does
         choices.locked(rounds[k], crew[k])
+        is_held.set()
         Download.objects.create(
             contest=rounds[k].contest, name="x", person=ada, team=crew[k], at=clock.now(), length=0)
-        time.sleep(0.5 + 0.5 * k)
+        time.sleep(0.4 + 0.4 * k)
         log.record(Actor(ada), "test")
 result = [together(one, 3), Member.objects.count()]
 """,
@@ -227,11 +233,14 @@ result = [together(one, 3), Member.objects.count()]
     ),
     "a team is made while somebody is told something": (
         """
+is_held = threading.Event()
 def one(k):
-    time.sleep(0.2 * k)
+    if k == 1:
+        is_held.wait(PATIENCE)
     with transaction.atomic():
         if k == 0:
             registration._lock(contest)
+            is_held.set()
             time.sleep(0.5)
             log.record(SYSTEM, "test")
             return True
