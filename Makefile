@@ -28,7 +28,7 @@ serve: $(READY) ## the contest server with a demo contest, in out/server
 	$(PY) -m tracecup serve out/server --demo
 
 test: $(READY) ## all tests but those of test-slow
-	$(PY) -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(PY) -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes
 	$(PY) -m pytest -m slow

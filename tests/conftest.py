@@ -14,6 +14,25 @@ settings.register_profile("tracecup", deadline=None, derandomize=True)
 settings.load_profile("tracecup")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Several processes (`-n 2 --dist loadfile`): see `scheduling`."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from scheduling import ByFile
+
+    return ByFile(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Where there are several processes, long tests begin early: none is left alone with them."""
+    if hasattr(config, "workerinput"):
+        from scheduling import is_long
+
+        items.sort(key=lambda item: not is_long(item.nodeid))
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The public contest data, found through TRACECUP_DATA; tests that need it skip without."""

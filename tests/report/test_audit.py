@@ -128,7 +128,6 @@ class TestBars:
         assert max(places) <= LABEL + PLOT
 
 
-@pytest.mark.xdist_group("chromium")
 class TestInABrowser:
     @pytest.mark.parametrize("dark", [False, True])
     @pytest.mark.parametrize("width", [375, 1200])

@@ -6,8 +6,6 @@ import pytest
 
 from tracecup.report import write_report
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 HOSTILE = ('"\'><img src=x onerror="window.pwned=1">', "</script><script>window.pwned=2</script>")
 ALL_LIVE = "[...document.querySelectorAll('figure.chart')].every((f) => f.matches('.live'))"
 

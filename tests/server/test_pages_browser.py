@@ -6,7 +6,7 @@ import pytest
 
 from chromium import chromium
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("chromium")]
+pytestmark = pytest.mark.django_db(transaction=True)
 CHARTS = "document.documentElement.dataset.charts === 'drawn'"
 
 

@@ -49,8 +49,6 @@ from tracecup.traces.files import (
     write_obfuscated,
 )
 
-pytestmark = pytest.mark.xdist_group("chromium")
-
 PASSWORD = "correct horse battery"
 HOUR = 3600.0
 USERS = 30

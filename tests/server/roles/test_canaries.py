@@ -12,7 +12,7 @@ import zstandard
 from tracecup.server.config import ServerConfig
 
 # One worker plays the contest for all tests of this folder.
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("roles")]
+pytestmark = pytest.mark.django_db
 OWNS_THE_LINK = ("/receipt/", "/receipts/", "/link/", "/links/", "/join/")
 GIVEN_AWAY = ("join code", "receipt")
 """Who has a secret link of team 1 may see what such a link is: nothing else of the team."""

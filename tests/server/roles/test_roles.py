@@ -15,7 +15,7 @@ from roles_asking import ROLES
 from roles_world import PHASES
 
 # One worker plays the contest for all tests of this folder.
-pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("roles")]
+pytestmark = pytest.mark.django_db
 TABLE = Path(__file__).with_name("roles.csv")
 HEADER = ("method", "address", "role", *PHASES)
 Row = tuple[str, ...]

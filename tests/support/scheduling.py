@@ -1,0 +1,53 @@
+"""Which process runs which test: the tests of one file stay together, and the longest come first.
+
+Fixtures of a module and compiled kernels are then made once, not in every process.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from xdist.scheduler import LoadScopeScheduling
+
+# Every test of these folders is long and stands by itself.
+ALONE = ("tests/server/live/",)
+# These share what takes long to make.
+TOGETHER = ("tests/server/roles/",)
+
+
+def is_long(nodeid: str) -> bool:
+    """Whether a test should begin early, since much waits for its end."""
+    return nodeid.startswith(ALONE)
+
+
+def unit_of(nodeid: str) -> str:
+    """What a test stays together with: its file, as a rule."""
+    if nodeid.startswith(ALONE):
+        return nodeid
+    for folder in TOGETHER:
+        if nodeid.startswith(folder):
+            return folder
+    return nodeid.partition("::")[0]
+
+
+class ByFile(LoadScopeScheduling):
+    """Hands out files, in the order of the collection.
+
+    What a file holds in two places of that order (pytest-django puts tests that need a database
+    first) is two pieces of work.
+    """
+
+    def __init__(self, config, log=None) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+        self._units: dict[str, str] = {}
+
+    def schedule(self) -> None:
+        if not self._units and self.registered_collections:
+            collected = next(iter(self.registered_collections.values()))
+            for number, (unit, tests) in enumerate(groupby(collected, unit_of)):
+                self._units.update(dict.fromkeys(tests, f"{unit} {number}"))
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._units[nodeid]
