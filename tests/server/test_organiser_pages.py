@@ -130,6 +130,12 @@ class TestWhoMaySee:
 
 
 class TestRun:
+    def test_a_new_contest_needs_times_and_teams(self, boss, contest):
+        text = boss.get(reverse("run", args=["spring"])).content.decode()
+        assert "There are fewer than two teams." in text
+        assert "Nothing needs you." not in text
+        assert "All phases have their times." in text
+
     def test_it_tells_what_happens_next(self, boss, contest, submission, at):
         at("announce")
         text = boss.get(reverse("run", args=["spring"])).content.decode()

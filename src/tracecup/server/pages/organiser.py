@@ -107,6 +107,7 @@ def _run(request: HttpRequest, here: Place) -> dict[str, Any]:
     return {
         "page": page,
         "chart": hours_chart(page, here.contest.rules.tzinfo),
+        "came_in": any(one.releases or one.answers or one.rejected for one in page.hours),
         "phase_words": words.phase(page.round.phase if page.round else None),
     }
 

@@ -21,7 +21,6 @@ from tracecup.server.models import (
     Round,
     Submission,
 )
-from tracecup.server.services.owncity import missing_files
 from tracecup.server.services.pagedata.queue import (
     Hour,
     JobRow,
@@ -30,11 +29,8 @@ from tracecup.server.services.pagedata.queue import (
     queue_counts,
     submissions_per_hour,
 )
+from tracecup.server.services.pagedata.run_checks import SLOW_SECONDS, Check, checks
 from tracecup.server.storage import store
-
-LOW_DISK_BYTES = 1 << 30
-# Jobs that wait longer than this make the page say so.
-SLOW_SECONDS = 600
 
 
 class RoundHead(Schema):
@@ -62,15 +58,6 @@ class NextAct(Schema):
     at: datetime | None
     seconds: float | None
     overdue: bool
-
-
-class Check(Schema):
-    """One thing that is all right, or not; `next_step` says what to do about it."""
-
-    name: str
-    ok: bool
-    sentence: str
-    next_step: str
 
 
 class AnnouncementRow(Schema):
@@ -142,7 +129,8 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
     rounds = list(contest.rounds.all())
     round = round or windows.current_round(contest, now)
     act, queue, free = next_act(contest), queue_counts(contest), store().free()
-    checks = list(_checks(contest, act, queue, free))
+    late = act is not None and act.overdue and -(act.seconds or 0.0) > SLOW_SECONDS
+    found = checks(contest, queue, free, late=late)
     return RunPage(
         slug=contest.slug,
         name=contest.name,
@@ -155,8 +143,8 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
         round=round_head(round, now) if round else None,
         rounds=[round_head(one, now) for one in rounds],
         next_act=act,
-        checks=checks,
-        all_right=all(check.ok for check in checks),
+        checks=found,
+        all_right=all(check.ok for check in found),
         queue=queue,
         jobs=open_jobs(contest),
         disk_free_bytes=free,
@@ -308,66 +296,3 @@ def _answers_in(round: Round) -> int:
     return Submission.objects.filter(
         round=round, kind__in=("reid", "trace"), state__in=("queued", "scoring", "scored")
     ).count()
-
-
-def _checks(contest: Contest, act: NextAct | None, queue: QueueCounts, free: int) -> list[Check]:
-    waiting = queue.oldest_waiting_seconds or 0.0
-    slow = waiting > SLOW_SECONDS and contest.paused_at is None
-    late = act is not None and act.overdue and contest.paused_at is None
-    late = late and act is not None and -(act.seconds or 0.0) > SLOW_SECONDS
-    appeals = Appeal.objects.filter(team__contest=contest, state="open").count()
-    return [
-        _check(
-            _("Clock"),
-            contest.paused_at is None,
-            _("It runs."),
-            _("The contest is paused; nothing is accepted."),
-            _("Resume it below when the reason is gone."),
-        ),
-        _check(
-            _("Automatic acts"),
-            not late,
-            _("Nothing is late."),
-            _("An act should have happened already."),
-            _("Look whether a worker runs (health) and whether a job was given up."),
-        ),
-        _check(
-            _("Queue"),
-            not slow,
-            _("Jobs are taken at once."),
-            _("A job has been waiting for more than ten minutes."),
-            _("Start another worker: tracecup worker."),
-        ),
-        _check(
-            _("Jobs"),
-            not queue.dead,
-            _("None was given up."),
-            _("Some jobs were given up after several attempts."),
-            _("Read why below, then try again; teams lose no try by it."),
-        ),
-        _check(
-            _("Disk"),
-            free > LOW_DISK_BYTES,
-            _("There is room."),
-            _("Less than 1 GiB is left."),
-            _("Make room: files are refused when it is full, and cost no try."),
-        ),
-        _check(
-            _("City"),
-            not missing_files(contest),
-            _("It is there."),
-            _("The rules name a city of your own; its files are not there."),
-            _("Upload table and model under Settings; the data wait for them."),
-        ),
-        _check(
-            _("Appeals"),
-            not appeals,
-            _("None is open."),
-            _("A team waits for an answer."),
-            _("Answer below."),
-        ),
-    ]
-
-
-def _check(name: str, ok: bool, good: str, bad: str, next_step: str) -> Check:
-    return Check(name=name, ok=ok, sentence=good if ok else bad, next_step="" if ok else next_step)

@@ -22,7 +22,7 @@ from tracecup.server.models import Contest, Job, Person, StoredFile, WorkerToken
 from tracecup.server.services.backups import BACKUP_FOLDER
 from tracecup.server.services.owncity import own_files
 from tracecup.server.services.pagedata.queue import QueueCounts, queue_counts
-from tracecup.server.services.pagedata.run import LOW_DISK_BYTES, SLOW_SECONDS
+from tracecup.server.services.pagedata.run_checks import LOW_DISK_BYTES, SLOW_SECONDS
 from tracecup.server.services.pagedata.run_log import who_is
 from tracecup.server.services.rulechange import RulesPlan, history
 from tracecup.server.storage import store
