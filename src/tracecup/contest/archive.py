@@ -29,7 +29,6 @@ from tracecup.contest.rules import AttackKind, Rules
 from tracecup.errors import InvalidFile, Problem
 from tracecup.safeio import MIB, Limits, atomic_write, read_blocks
 from tracecup.traces import SetTraces, Traces
-from tracecup.traces.files import read_id_table, read_obfuscated, read_released, read_traces
 
 T = TypeVar("T")
 
@@ -42,8 +41,6 @@ COMMITMENTS_FILE = "commitments.json"
 WITHDRAWN_FILE = "withdrawn.json"
 SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
 SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
-# An archive is the organiser's own; these limits only stop what cannot be one.
-LIMITS = Limits(max_bytes=8 << 30, max_rows=400_000_000, max_ids=2_000_000_000)
 SCORER = f"tracecup {__version__}"
 
 
@@ -189,49 +186,23 @@ class Archive:
 
     def reference(self, entry: Entry) -> Traces:
         """The reference traces of a data set."""
-        return read_traces(
-            self.public_file(entry, "reftraces"),
-            "reference",
-            n_regions=self.city.n_regions,
-            clock=self.clock.reference,
-            users=self.rules.users,
-            gaps=True,
-            limits=LIMITS,
-        )
+        return self.judge.read_reference(self.public_file(entry, "reftraces"))
 
     def released(self, entry: Entry) -> SetTraces:
         """The published traces of a data set."""
-        return read_released(
-            self.public_file(entry, "pubtraces"),
-            n_regions=self.city.n_regions,
-            clock=self.clock.original,
-            users=self.rules.users,
-            limits=LIMITS,
-        )
+        return self.judge.read_released(self.public_file(entry, "pubtraces"))
 
     def original(self, entry: Entry) -> Traces:
         """The original traces of a data set, from the secrets."""
-        return read_traces(
-            self.secret_file(entry, "orgtraces"),
-            n_regions=self.city.n_regions,
-            clock=self.clock.original,
-            users=self.rules.users,
-            limits=LIMITS,
-        )
+        return self.judge.read_original(self.secret_file(entry, "orgtraces"))
 
     def obfuscated(self, entry: Entry) -> SetTraces:
         """What the team handed in, from the secrets."""
-        return read_obfuscated(
-            self.secret_file(entry, "anotraces"),
-            users=self.rules.users,
-            clock=self.clock.original,
-            n_regions=self.city.n_regions,
-            limits=LIMITS,
-        )
+        return self.judge.read_obfuscated(self.secret_file(entry, "anotraces"))
 
     def truth(self, entry: Entry) -> Truth:
         """Original traces and ID table of a published data set."""
-        table = read_id_table(self.secret_file(entry, "ptable"), users=self.rules.users)
+        table = self.judge.read_id_table(self.secret_file(entry, "ptable"))
         return Truth(self.original(entry), table)
 
     def is_published(self, entry: Entry) -> bool:

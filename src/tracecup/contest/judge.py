@@ -19,6 +19,7 @@ from tracecup.contest.pseudonymize import pseudonymize
 from tracecup.contest.rules import Rules
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces
 from tracecup.rng import Rng
+from tracecup.safeio import Limits
 from tracecup.score import (
     Score,
     UtilityScore,
@@ -28,7 +29,17 @@ from tracecup.score import (
     utility_score,
 )
 from tracecup.traces import IdTable, SetTraces, Traces
-from tracecup.traces.files import read_inferred_table, read_inferred_traces, read_obfuscated
+from tracecup.traces.files import (
+    read_id_table,
+    read_inferred_table,
+    read_inferred_traces,
+    read_obfuscated,
+    read_released,
+    read_traces,
+)
+
+# Files that the organisers keep are their own; these limits only stop what cannot be one.
+LIMITS = Limits(max_bytes=8 << 30, max_rows=400_000_000, max_ids=2_000_000_000)
 
 
 @dataclass(frozen=True)
@@ -115,13 +126,53 @@ class Judge:
 
     def read_submission(self, path: Path) -> SetTraces:
         """A team's obfuscated traces; `InvalidFile` if they are none for this contest."""
+        return self.read_obfuscated(path, self.rules.limits.reading)
+
+    def read_original(self, path: Path) -> Traces:
+        """Original traces that the organisers keep."""
+        return read_traces(
+            path,
+            n_regions=self.city.n_regions,
+            clock=self.clock.original,
+            users=self.rules.users,
+            limits=LIMITS,
+        )
+
+    def read_reference(self, path: Path) -> Traces:
+        """Reference traces that the organisers keep."""
+        return read_traces(
+            path,
+            "reference",
+            n_regions=self.city.n_regions,
+            clock=self.clock.reference,
+            users=self.rules.users,
+            gaps=True,
+            limits=LIMITS,
+        )
+
+    def read_obfuscated(self, path: Path, limits: Limits = LIMITS) -> SetTraces:
+        """Obfuscated traces that the organisers keep."""
         return read_obfuscated(
             path,
             users=self.rules.users,
             clock=self.clock.original,
             n_regions=self.city.n_regions,
-            limits=self.rules.limits.reading,
+            limits=limits,
         )
+
+    def read_released(self, path: Path) -> SetTraces:
+        """Published traces."""
+        return read_released(
+            path,
+            users=self.rules.users,
+            clock=self.clock.original,
+            n_regions=self.city.n_regions,
+            limits=LIMITS,
+        )
+
+    def read_id_table(self, path: Path) -> IdTable:
+        """The ID table of a release, which the organisers keep."""
+        return read_id_table(path, users=self.rules.users)
 
     def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
         """Judge obfuscated traces by their utility."""

@@ -31,7 +31,6 @@ from tracecup.contest.targetscores import TargetScores, collect, score_answers
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
 from tracecup.traces import IdTable, SetTraces
-from tracecup.traces.files import read_id_table, read_released, read_traces
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -134,14 +133,9 @@ class _Verification:
     def sample(self, entry: Entry) -> None:
         """A sample team's release is its original traces, shuffled by its public table."""
         archive, file = self.archive, self.archive.public_file
-        clock, regions, users = archive.clock.original, archive.city.n_regions, archive.rules.users
-        original = read_traces(
-            file(entry, "orgtraces"), n_regions=regions, clock=clock, users=users
-        )
-        released = read_released(
-            file(entry, "pubtraces"), n_regions=regions, clock=clock, users=users
-        )
-        table = read_id_table(file(entry, "ptable"), users=users)
+        original = archive.judge.read_original(file(entry, "orgtraces"))
+        released = archive.judge.read_released(file(entry, "pubtraces"))
+        table = archive.judge.read_id_table(file(entry, "ptable"))
         archive.reference(entry)
         self.shuffle(entry, SetTraces.of_traces(original), table, released)
 

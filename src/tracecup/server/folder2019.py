@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tracecup.city import City, ContestClock, read_city, read_clock
-from tracecup.contest.archive import CITY_FILE, CLOCK_FILE, LIMITS
+from tracecup.contest.archive import CITY_FILE, CLOCK_FILE
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, SAMPLE_TEAMS, Entry
 from tracecup.contest.filenames import DATA_SETS, parse_file_name
+from tracecup.contest.judge import LIMITS
 from tracecup.contest.rulefile import RULES_FILE, read_rules
 from tracecup.contest.rules import (
     ATTACK_KINDS,

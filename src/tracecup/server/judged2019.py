@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tracecup.contest.archive import LIMITS
 from tracecup.contest.entries import BENCHMARK, Entry, team_entries
 from tracecup.contest.judge import NOTHING, Judge, Truth
 from tracecup.contest.rules import ATTACK_KINDS
@@ -22,10 +21,6 @@ from tracecup.server.compute.score import cell_scores
 from tracecup.server.folder2019 import AnswerFile, Folder
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
-    read_id_table,
-    read_obfuscated,
-    read_released,
-    read_traces,
     write_id_table,
     write_obfuscated,
     write_released,
@@ -130,70 +125,23 @@ class Court2019:
 
     def original(self, entry: Entry) -> Traces | None:
         """The original traces, where they are there and right."""
-        judge = self.judge
-        return self._read(
-            entry,
-            "orgtraces",
-            lambda path: read_traces(
-                path,
-                n_regions=judge.city.n_regions,
-                clock=judge.clock.original,
-                users=judge.rules.users,
-                limits=LIMITS,
-            ),
-        )
+        return self._read(entry, "orgtraces", self.judge.read_original)
 
     def reference(self, entry: Entry) -> Traces | None:
         """The reference traces, where they are there and right."""
-        judge = self.judge
-        return self._read(
-            entry,
-            "reftraces",
-            lambda path: read_traces(
-                path,
-                "reference",
-                n_regions=judge.city.n_regions,
-                clock=judge.clock.reference,
-                users=judge.rules.users,
-                gaps=True,
-                limits=LIMITS,
-            ),
-        )
+        return self._read(entry, "reftraces", self.judge.read_reference)
 
     def obfuscated(self, entry: Entry) -> SetTraces | None:
         """What the team handed in, where it is there and right."""
-        judge = self.judge
-        return self._read(
-            entry,
-            "anotraces",
-            lambda path: read_obfuscated(
-                path,
-                users=judge.rules.users,
-                clock=judge.clock.original,
-                n_regions=judge.city.n_regions,
-                limits=LIMITS,
-            ),
-        )
+        return self._read(entry, "anotraces", self.judge.read_obfuscated)
 
     def released(self, entry: Entry) -> SetTraces | None:
         """The published traces, where they are there and right."""
-        judge = self.judge
-        return self._read(
-            entry,
-            "pubtraces",
-            lambda path: read_released(
-                path,
-                users=judge.rules.users,
-                clock=judge.clock.original,
-                n_regions=judge.city.n_regions,
-                limits=LIMITS,
-            ),
-        )
+        return self._read(entry, "pubtraces", self.judge.read_released)
 
     def table(self, entry: Entry) -> IdTable | None:
         """The ID table, where it is there and right."""
-        users = self.judge.rules.users
-        return self._read(entry, "ptable", lambda path: read_id_table(path, users=users))
+        return self._read(entry, "ptable", self.judge.read_id_table)
 
     def _verdict(
         self,

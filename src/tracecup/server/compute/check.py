@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tracecup.city import read_city
-from tracecup.contest.archive import LIMITS
 from tracecup.contest.judge import Judge
 from tracecup.contest.rulefile import parse_rules
 from tracecup.errors import InvalidFile, InvalidTraces
-from tracecup.traces.files import read_traces
 
 Payload = dict[str, Any]
 
@@ -30,13 +28,7 @@ def release(payload: Payload) -> Payload:
         obfuscated = judge.read_submission(Path(payload["file"]))
     except (InvalidFile, InvalidTraces) as error:
         return _refused(error)
-    original = read_traces(
-        payload["original"],
-        n_regions=judge.city.n_regions,
-        clock=judge.clock.original,
-        users=judge.rules.users,
-        limits=LIMITS,
-    )
+    original = judge.read_original(Path(payload["original"]))
     verdict = judge.verdict(original, obfuscated)
     assert verdict.utility is not None
     return {

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City, read_city
-from tracecup.contest.archive import LIMITS
 from tracecup.contest.judge import Judge
 from tracecup.contest.rulefile import parse_rules
 from tracecup.traces import SetTraces, Traces
-from tracecup.traces.files import read_traces
 
 BINS = 15
 
@@ -29,7 +27,8 @@ def release(payload: dict[str, Any]) -> dict[str, Any]:
     distance without utility. O(members of all cells).
     """
     judge = _judge(payload)
-    original, obfuscated = _original(judge, payload), judge.read_submission(Path(payload["file"]))
+    original = judge.read_original(Path(payload["original"]))
+    obfuscated = judge.read_submission(Path(payload["file"]))
     moved = mean_moves(judge.city, original, obfuscated)
     kept = ~np.isnan(moved)
     reach = judge.rules.scores.lambda_u
@@ -60,7 +59,8 @@ def one_user(payload: dict[str, Any]) -> dict[str, Any]:
     `payload`: as above, `user` (position from 0), and `inferred`, a path or None.
     """
     judge, user = _judge(payload), int(payload["user"])
-    original, obfuscated = _original(judge, payload), judge.read_submission(Path(payload["file"]))
+    original = judge.read_original(Path(payload["original"]))
+    obfuscated = judge.read_submission(Path(payload["file"]))
     inferred = (
         judge.read_inferred(Path(payload["inferred"])).regions[user].tolist()
         if payload["inferred"]
@@ -91,13 +91,3 @@ def mean_moves(city: City, original: Traces, obfuscated: SetTraces) -> NDArray[n
 def _judge(payload: dict[str, Any]) -> Judge:
     rules = parse_rules(payload["rules"])
     return Judge(rules, read_city(payload["city"]), rules.clock_of(payload["round"]))
-
-
-def _original(judge: Judge, payload: dict[str, Any]) -> Traces:
-    return read_traces(
-        Path(payload["original"]),
-        n_regions=judge.city.n_regions,
-        clock=judge.clock.original,
-        users=judge.rules.users,
-        limits=LIMITS,
-    )

@@ -11,13 +11,12 @@ from typing import Any
 
 from tracecup.attack import Case
 from tracecup.city import City, ContestClock, read_city
-from tracecup.contest.archive import CITY_FILE, LIMITS
+from tracecup.contest.archive import CITY_FILE
 from tracecup.contest.entries import Entry
 from tracecup.contest.judge import Judge, Truth
 from tracecup.contest.rulefile import parse_rules
 from tracecup.contest.rules import Rules
 from tracecup.traces import Traces
-from tracecup.traces.files import read_id_table, read_released, read_traces
 
 
 class Setting:
@@ -61,35 +60,15 @@ class Setting:
 
     def original(self, entry: Entry) -> Traces:
         """The original traces of a data set."""
-        return read_traces(
-            self.file(entry.file("orgtraces")),
-            n_regions=self.city.n_regions,
-            clock=self.clock.original,
-            users=self.rules.users,
-            limits=LIMITS,
-        )
+        return self.judge.read_original(self.file(entry.file("orgtraces")))
 
     def case(self, entry: Entry) -> Case:
         """What attackers get of a data set: reference traces and the release."""
-        reference = read_traces(
-            self.file(entry.file("reftraces")),
-            "reference",
-            n_regions=self.city.n_regions,
-            clock=self.clock.reference,
-            users=self.rules.users,
-            gaps=True,
-            limits=LIMITS,
-        )
-        released = read_released(
-            self.file(entry.file("pubtraces")),
-            n_regions=self.city.n_regions,
-            clock=self.clock.original,
-            users=self.rules.users,
-            limits=LIMITS,
-        )
+        reference = self.judge.read_reference(self.file(entry.file("reftraces")))
+        released = self.judge.read_released(self.file(entry.file("pubtraces")))
         return self.judge.case(reference, released)
 
     def truth(self, entry: Entry) -> Truth:
         """Original traces and ID table of a published data set."""
-        table = read_id_table(self.file(entry.file("ptable")), users=self.rules.users)
+        table = self.judge.read_id_table(self.file(entry.file("ptable")))
         return Truth(self.original(entry), table)
