@@ -41,7 +41,7 @@ class Door:
 
     def __init__(self, known: Known | None = None) -> None:
         self.wake: Callable[[], None] = lambda: None
-        self._known = known or is_known
+        self._known = known or _looked_up
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="door")
 
     def ask(self, authorization: str, cookie: str) -> Future[bool]:
@@ -62,11 +62,16 @@ class Door:
 
 def is_known(authorization: str, cookie: str) -> bool:
     """Whether a token of a person or a worker, or a session, works; nothing is written."""
+    return _is_token(authorization) or _is_session(cookie)
+
+
+def _looked_up(authorization: str, cookie: str) -> bool:
+    """The same in a thread of ours, whose connection to the database Django does not look after."""
     from django.db import close_old_connections
 
     close_old_connections()
     try:
-        return _is_token(authorization) or _is_session(cookie)
+        return is_known(authorization, cookie)
     finally:
         close_old_connections()
 

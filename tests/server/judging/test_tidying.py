@@ -66,12 +66,10 @@ class TestHandleTidy:
 
     def test_nothing_goes_while_a_backup_is_made(self, tmp_path, contest, monkeypatch):
         sha256 = put(b"named when the backup began")
-        really = backup._rows
 
         def rows():
-            found = really()
             assert tidying.handle_tidy({})["left"] == 1
-            return found
+            return b"", {}, set()
 
         monkeypatch.setattr(backup, "_rows", rows)
         backup.save(tmp_path / "all.tar.zst")
