@@ -1,4 +1,4 @@
-"""Training and generation: against NumPy's matrix products and against full proposal matrices."""
+"""Training and generation: against NumPy's matrix products, full matrices, assignments."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from harness import Bench
-from tracecup import Clock, Traces
+from tracecup import Clock, Grid, Traces
 from tracecup.engine import map_blocks, thread_count, threads
 from tracecup.kernels import kernel
 from tracecup.streams import ONE, TWO, child, stream_key, uniform
 from tracecup.synth import (
     PPMTF,
+    SGLT,
     ContestShape,
     Day,
     PpmtfModel,
     PPMTFPlus,
+    SgltModel,
     Tensors,
     Training,
     make_tensors,
@@ -39,6 +42,7 @@ def run(bench: Bench) -> None:
     generation(bench, model)
     contest(bench)
     check_ins(bench)
+    retelling(bench)
 
 
 def walks(seed: int, users: int, steps: int, side: int) -> NDArray[np.int64]:
@@ -171,6 +175,64 @@ def check_ins(bench: Bench) -> None:
     for zeros, each in seconds.items():
         total = 100 * each * whole / users + days * whole / part
         bench.note(f"whole city, 100 iterations and 20 days, {zeros} zeros: {total / 60:.1f} min")
+
+
+def retelling(bench: Bench) -> None:
+    """SGLT at the size of the public data and of a contest."""
+    users, days, pairs, traces = 500, 10, 10, 4
+    training = retold(1, users, 30, 20)
+    rng = np.random.default_rng(1)
+    shares = rng.random((pairs, 2, 400)) ** 4
+    gains = [np.log2(np.minimum(first[:, None], second)) for first, second in shares]
+    one = bench.seconds(lambda: [linear_sum_assignment(gain, maximize=True) for gain in gains])
+    bench.measure(
+        "SGLT training, profiles matched by rank",
+        "500 x 400 x 30, c 100",
+        lambda: SGLT().fit(training, rng=1),
+        yardstick=(f"SciPy, {pairs} of {users**2} pairs", one),
+    )
+    model = SGLT().fit(training, rng=1)
+    seeds = training.location.reshape(users, 30)[:traces]
+    full = bench.seconds(lambda: [full_viterbi(model, seed, rng) for seed in seeds], repeat=1)
+    bench.measure(
+        "SGLT generation, allowed places only",
+        f"500 users x {days} days, N 400",
+        lambda: model.sample(users, days, rng=1),
+        yardstick=(f"all places, {traces} of {users * days} days", full),
+    )
+    many = 2000 if bench.quick else 10_181
+    large = retold(2, many, 144, 32, 12)
+    bench.measure(
+        "SGLT training, classes from 2000 of them",
+        f"{many} x 1024 x 144",
+        lambda: SGLT().fit(large, rng=1),
+        repeat=1,
+    )
+    told = SGLT().fit(large, rng=1)
+    bench.measure(
+        "SGLT generation",
+        "2000 users x 1 day x 144, N 1024",
+        lambda: told.sample(2000, 1, rng=1, instants=12),
+        repeat=1,
+    )
+
+
+def retold(seed: int, users: int, steps: int, side: int, per_slot: int = 1) -> Training:
+    """Walks as training data on a grid of 11 km."""
+    traces = Traces.of(walks(seed, users, steps, side), Clock.regular(1, steps, 360, 5))
+    metres = 11_000 / side
+    grid = Grid.from_metres(side, side, width_m=metres, height_m=metres)
+    return Training.of_traces(traces, side * side, per_slot).placed(grid)
+
+
+def full_viterbi(model: SgltModel, seed: NDArray[np.int32], rng: np.random.Generator) -> None:
+    """The plain way: every pair of places in every slot, and as many random numbers."""
+    log, same = np.log(model.M), model.classes.label
+    value, back = np.log(model.pi), []
+    for x in seed:
+        ways = value[:, None] + log + np.log(rng.uniform(1.0, 4.0, log.shape))
+        back.append(ways.argmax(axis=0))
+        value = np.where(same == same[x], ways.max(axis=0), -np.inf)
 
 
 def random_tensors(users: int, locations: int = 1000, slots: int = 12, each: int = 50) -> Tensors:
