@@ -89,7 +89,7 @@ def run(context: Context) -> StudyResult:
             "Published are single trainings, ours five with other random numbers: apart from "
             f"alpha = {DEFAULT_ALPHA} nothing is claimed, and their spread is drawn.",
             "SGLT stands in the tables, with our classes of places, and is not drawn: it is "
-            "re-identified up to forty times as often as PPMTF.",
+            "re-identified up to 45 times as often as PPMTF.",
         ),
     )
 
