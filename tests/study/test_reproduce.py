@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from tracecup.errors import InvalidParameter, UnknownMethod
@@ -110,6 +112,7 @@ class TestWorkedNumbers:
         # User 2 was once of 12 in x3 and never in x2.
         assert last[-2] == pytest.approx((1 / 12) ** 2 * (8 / 12 + 1e-8) / 2)
         assert result.numbers["identified user"] == 3
+        assert all(math.isnan(one.published) for one in result.comparisons[1:])
 
     def test_figure_1_fails_in_one_attack_only(self):
         numbers = run_study(studies()["fig1"], Context()).result.numbers

@@ -101,6 +101,12 @@ class TestFigure10:
         assert numbers["spread after (sample)"] < 0.5 * numbers["spread before (sample)"]
         assert numbers["utility (sample)"] >= 0.7 - 1e-9
 
+    def test_more_attacks_find_at_least_as_much(self, context):
+        numbers = result_of("fig10", context).numbers
+        assert (
+            numbers["s_T,min, all attacks (sample)"] <= numbers["s_T,min, sample attacks (sample)"]
+        )
+
 
 class TestFigure12AndCeiling:
     def test_weights_from_1_to_1000(self, context):
@@ -130,3 +136,12 @@ class TestFigure13:
         numbers = result_of("fig13", context).numbers
         assert numbers["median POI accuracy, PL(4,1) (tokyo)"] > 0.9
         assert numbers["median POI accuracy, Reference (tokyo)"] < 0.5
+
+    def test_statistics_stand_between_reference_and_uniform(self, context):
+        found = result_of("fig13", context)
+        ways = {one.what: one.ours for one in found.comparisons if "way from" in one.what}
+        assert len(ways) == 4
+        at = {k: found.numbers[f"median TM-EMD, {k} (tokyo)"] for k in ("PL(4,1)", "Uniform")}
+        low = found.numbers["median TM-EMD, Reference (tokyo)"]
+        way = "median TM-EMD, PL(4,1), way from Reference (0) to Uniform (1) (tokyo)"
+        assert ways[way] == pytest.approx((at["PL(4,1)"] - low) / (at["Uniform"] - low))

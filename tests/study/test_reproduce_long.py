@@ -78,7 +78,9 @@ class TestFairness:
         spread = result.tables["spread"]
         assert set(spread.column("users")) == {40, 80}
         assert len(spread) == 8
-        assert all(one.inside is None for one in result.comparisons)
+        *spreads, kept = result.comparisons
+        assert all(one.inside is None for one in spreads)
+        assert (kept.what, kept.inside) == ("RR(1) keeps a region", True)
         swaps = result.tables["swaps"]
         assert len(swaps) == 4
         assert all(r["low"] <= r["probability of a swap"] <= r["high"] for r in swaps.records())

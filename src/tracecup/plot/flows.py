@@ -194,7 +194,7 @@ def ppmtf_plus() -> Picture:
     )
     c.arrow((10.7, 2.7), (10.7, 1.6))
     c.box(7.2, 1.0, "(iii) each user's own\nvisit and move\nprobabilities", "step", w=2.4, h=1.2)
-    c.arrow((9.52, 1.0), (8.4, 1.0))
+    c.arrow((9.65, 1.0), (8.4, 1.0))
     c.arrow((7.55, 2.7), (7.3, 1.6), "B, C, D", (0.55, 0.05))
     c.box(
         3.4,

@@ -158,7 +158,7 @@ def _poi(result: StudyResult, name: str) -> Picture:
             axes.plot(some.column(column), share, color=colour, marker=marker, label=label,
                       markersize=4.5)  # fmt: skip
     left.axvline(2.0, color=GREY, linewidth=0.9, linestyle="--")
-    left.text(2.05, 0.015, "the paper's $r_2$", fontsize=8, color=GREY)
+    left.text(2.05, 0.4, "the paper's $r_2$", fontsize=8, color=GREY)
     left.set(title="By radius", xlabel="radius $r_2$ of what is sent (km)", ylabel="POI accuracy")
     right.set(title="By cost", xscale="log", xlabel="places sent / places within 1 km of the truth")
     right.set_xticks([0.3, 1, 3, 10], labels=["0.3", "1", "3", "10"])

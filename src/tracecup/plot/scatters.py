@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tracecup.plot.labels import name_points
 from tracecup.plot.style import (
     BLACK,
@@ -235,7 +233,7 @@ def _preliminary(result: StudyResult) -> Picture:
     name = "correlation, trace-inference files and benchmark"
     low, high = numbers[f"{name}, 95% low"], numbers[f"{name}, 95% high"]
     axes.set(title="All files", ylabel=Y, xlim=(0.805, 0.995))
-    near.set(title="The obfuscated files, closer", xlim=(0.93, 0.985), ylim=(0.8215, 0.829))
+    near.set(title="Most obfuscated files, closer", xlim=(0.93, 0.985), ylim=(0.8215, 0.829))
     axes.text(
         0.03, 0.97, f"R = {numbers[name]:.3f}\n95% {low:.2f} to {high:.2f}\n(blue and star)",
         transform=axes.transAxes, va="top", fontsize=8.5,
@@ -279,8 +277,8 @@ def clusters(result: StudyResult) -> list[Picture]:
             axes.set(title=f"{when}: spread {spread:,.0f}", xlabel="first direction (visits)")
         for way, limits in (("x", panels[0].set_xlim), ("y", panels[0].set_ylim)):
             both = [*table.column(f"{way} before"), *table.column(f"{way} after")]
-            low, high = np.percentile(both, [1, 99])
-            limits(low - 0.15 * (high - low), high + 0.15 * (high - low))
+            low, high = min(both), max(both)
+            limits(low - 0.05 * (high - low), high + 0.05 * (high - low))
         panels[0].set_ylabel("second direction (visits)")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4)

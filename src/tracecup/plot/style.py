@@ -26,7 +26,7 @@ GREY, PALE, INK = "#767676", "#E4E7EB", "#1F2933"
 COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK, YELLOW)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DPI = 150
-PALETTE = 128
+PALETTE = 256
 WIDTH = 7.2
 
 STYLE: Mapping[str, Any] = {

@@ -129,8 +129,9 @@ def diversity(result: StudyResult) -> list[Picture]:
     left.set_ylim(rows - 0.5, -0.5)
     left.text(0.5, (len(ours) + rows - 1) / 2, "not published\non this scale", ha="center",
               va="center", color=GREY)  # fmt: skip
-    left.set(title="the text's scale", xlabel="total variation", xlim=(0, 1))
-    right.set(title="the program's scale", xlabel="squared distance")
+    bars = "(bars: 0.1 SD)"
+    left.set(title="the text's scale", xlabel=f"total variation {bars}", xlim=(0, 1))
+    right.set(title="the program's scale", xlabel=f"squared distance {bars}")
     right.set_xlim(left=0)
     for axes in (left, right):
         axes.grid(axis="y", visible=False)

@@ -1,6 +1,6 @@
 """A field of defences that stands in for the teams of a contest, and what attacks make of it.
 
-The obfuscations of the bots, each tuned to its utility; the final round's files are not public.
+The obfuscations of the bots, each tuned to its utility; the final round's are not in our hands.
 """
 
 from __future__ import annotations

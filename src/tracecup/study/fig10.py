@@ -9,12 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.obfuscate import KMeans
+from tracecup.study.attacked import LINKING, Attacks, attack
+from tracecup.study.comparison import BLIND
 from tracecup.study.context import Context, Team
 from tracecup.study.reproduce import study
-from tracecup.study.results import StudyResult, Table
-from tracecup.traces import visit_counts
+from tracecup.study.results import Comparison, StudyResult, Table
+from tracecup.traces import SetTraces, visit_counts
 
 SHOWN, CLUSTERS, QUICK_CLUSTERS = 4, 100, 25
+ATTACKS = {
+    "sample attacks": Attacks.samples("organisers2019"),
+    "all attacks": Attacks(LINKING.reid, (*LINKING.trace, *sorted(BLIND))),
+}
+# What the final round's sheets say of the winner's file.
+PUBLISHED = {
+    "utility": 0.7000005,
+    "s_R,min, sample attacks": 0.948,
+    "s_T,min, sample attacks": 0.881,
+    "s_R,min, all attacks": 0.665,
+    "s_T,min, all attacks": 0.720,
+}
 
 
 @study(
@@ -29,18 +43,28 @@ def run(context: Context) -> StudyResult:
     """Counts of the largest clusters, projected to a plane, before and after KMeans(100)."""
     tables: dict[str, Table] = {}
     numbers: dict[str, float] = {}
+    comparisons: list[Comparison] = []
     for name, team in context.stages.items():
         tables[name], found = _projected(context, team)
         numbers |= {f"{key} ({name})": value for key, value in found.items()}
+        if name == "long":
+            why = "Tokyo and the attacks of 20 teams there, the built-in city and ours here"
+            comparisons += [
+                Comparison(f"winner's file, {what} ({name})", value, found[what], why=why)
+                for what, value in PUBLISHED.items()
+            ]
     return StudyResult(
         next(iter(context.stages.values())).source,
         tables,
         numbers,
-        (),
+        tuple(comparisons),
         context.sizes,
         (
             f"The paper's figure is a sketch with k = 2. Shown are the {SHOWN} largest clusters; "
             "the plane is spanned by the two directions in which their means differ most.",
+            "Spread: squared distance of the counts from the mean of the own cluster, summed over "
+            "all users. Sample attacks with the organisers' sub-sampling; all attacks are those "
+            "of the paper's winner and of tracecup, with all cells.",
         ),
         context.sources("{}"),
     )
@@ -67,9 +91,19 @@ def _projected(context: Context, team: Team) -> tuple[Table, dict[str, float]]:
         "spread after": report.spread_after,
         "cells changed by the hospital step": float(report.hospital_moves),
         "cells changed by the count step": float(report.count_moves),
+        **_scores(team, released, seed),
     }
     columns = ("cluster", "user", "x before", "y before", "x after", "y after")
     return Table.of(columns, rows), numbers
+
+
+def _scores(team: Team, released: SetTraces, seed: int) -> dict[str, float]:
+    """Both minima of the release, against each set of attacks."""
+    scores = {}
+    for words, attacks in ATTACKS.items():
+        found = attack(team, released, attacks, seed)
+        scores |= {f"s_R,min, {words}": found.s_r, f"s_T,min, {words}": found.s_t}
+    return scores
 
 
 def _plane(means: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -57,7 +57,7 @@ def run(context: Context) -> StudyResult:
             "The paper's text defines Same-TV and Diff-TV as total variations across two teams; "
             "the published numbers are squared distances, and Diff is within one team. Both are "
             "shown.",
-            "The Foursquare file is not public to us: put it into the folder foursquare of the "
+            "The Foursquare file is not in our hands: put it into the folder foursquare of the "
             "data to run the paper's cities. The built-in city stands in: check-ins of its "
             "people, one arrival in ten over four weeks.",
         ),

@@ -45,7 +45,7 @@ def run(context: Context) -> StudyResult:
         tuple(c for town, rows in ours.items() for c in _compared(town, rows, context.quick)),
         {f"{what} ({one.name})": size for one in found for what, size in one.sizes.items()},
         (
-            "The Foursquare file is not public to us. The built-in city stands in: check-ins of "
+            "The Foursquare file is not in our hands. The built-in city stands in: check-ins of "
             "its people, one arrival in ten over four weeks, 1024 regions instead of 1000 places.",
             "People flow has regions, and one day of each person: the paper leaves VF-TV out "
             "there, and so do we.",

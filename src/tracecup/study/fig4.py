@@ -107,7 +107,7 @@ def run_maps(context: Context) -> StudyResult:
         sizes,
         (
             "Tokyo: training are the public people-flow traces (1000 users, 20 x 20 cells), since "
-            "the contest's own 10181 training users are not published; synthetic are reference "
+            "the contest's own 10181 training users are not in our hands; synthetic are reference "
             "traces that the preliminary round published (32 x 32 regions).",
         ),
         sources,

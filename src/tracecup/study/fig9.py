@@ -1,7 +1,7 @@
 """Figure 9: both privacy scores of every team of a round, and how they go together.
 
 From the published score sheets of the preliminary round, and from a season of bots; the final
-round's sheets are not public.
+round's sheets are not in our hands.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def _sheets(context: Context) -> _Sheets:
             "correlation of the two minima, preliminary round",
             PAPER_CORRELATION,
             paper.correlation.value or math.nan,
-            why="the paper's is the final round's, whose sheets are not public; trace-inference "
-            "files and benchmark in both",
+            why="the paper's is the final round's, whose sheets are not in our hands; "
+            "trace-inference files and benchmark in both",
         )
     )
     return _Sheets(table, totals, _numbers(paper, found), tuple(comparisons))
