@@ -103,9 +103,8 @@ class TestFigure10:
 
     def test_more_attacks_find_at_least_as_much(self, context):
         numbers = result_of("fig10", context).numbers
-        assert (
-            numbers["s_T,min, all attacks (sample)"] <= numbers["s_T,min, sample attacks (sample)"]
-        )
+        samples, every = (f"s_T,min, {who} attacks (sample)" for who in ("sample", "all"))
+        assert numbers[every] <= numbers[samples]
 
 
 class TestFigure12AndCeiling:
