@@ -81,6 +81,12 @@ class TestBenchmark:
         assert "town team001" in said.out
         assert "0.000±0.000" in said.out
         assert "4 cells run, 0 found finished" in said.err
+        assert "tuned" not in said.err
+
+    def test_says_that_names_are_tuned(self, folder, capsys):
+        names = ["--defences", "PL(4,1)", "--attacks", "Random-R", "--seeds", "1"]
+        assert run([*WORDS, *names, "--floor", "0.8"]) == 0
+        assert "tuned to utility 0.8" in capsys.readouterr().err
 
     def test_failed_cell_is_told_and_answers_no(self, folder, capsys):
         code, said = answer(

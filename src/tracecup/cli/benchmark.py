@@ -94,6 +94,8 @@ def benchmark(
     summary = summarize(made.table)
     emit(as_json, _payload(made, summary, files), *_shown(summary))
     if not as_json:
+        if not as_written:
+            people().print(f"Defences are tuned to utility {floor:g}; table.csv says to what.")
         said = f"{made.computed} cells run, {made.kept} found finished; written to {out}"
         people().print(escape(said), soft_wrap=True)
     return 1 if made.failed else 0

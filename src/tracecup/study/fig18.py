@@ -94,8 +94,8 @@ def run(context: Context) -> StudyResult:
         (
             "Published are single trainings, ours five with other random numbers: apart from "
             f"alpha = {DEFAULT_ALPHA} nothing is claimed, and their spread is drawn.",
-            "In the paper Uniform and Real are utilities. In the panels of privacy Uniform is a random "
-            "guess here, and Real publishes the testing traces in the place of synthetic ones.",
+            "In the paper Uniform and Real are utilities. In the panels of privacy Uniform is a "
+            "random guess, and Real publishes the testing traces in the place of synthetic ones.",
             "SGLT stands in the tables, with our classes of places, and is not drawn: it is "
             "re-identified up to 45 times as often as PPMTF.",
         ),
