@@ -144,6 +144,17 @@ def _sheets(context: Context) -> _Sheets:
             "largest difference of a team's total", 0.0, max(totals.column("difference"))
         )
     )
+    comparisons += [
+        Comparison.equal(
+            f"largest difference of an attacker's sum, {sheet.kind}",
+            0.0,
+            max(abs(ours - stated) for ours, stated in zip(sums, sheet.sums or (), strict=True)),
+        )
+        for sheet, sums in (
+            (reid, found.board.reid.sums().values()),
+            (trace, found.board.trace.sums().values()),
+        )
+    ]
     comparisons.append(
         Comparison(
             "correlation of the two minima, preliminary round",
