@@ -99,7 +99,7 @@ def _projected(context: Context, team: Team) -> tuple[Table, dict[str, float]]:
 
 def _scores(team: Team, released: SetTraces, seed: int) -> dict[str, float]:
     """Both minima of the release, against each set of attacks."""
-    scores = {}
+    scores: dict[str, float] = {}
     for words, attacks in ATTACKS.items():
         found = attack(team, released, attacks, seed)
         scores |= {f"s_R,min, {words}": found.s_r, f"s_T,min, {words}": found.s_t}
