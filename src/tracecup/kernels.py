@@ -6,8 +6,10 @@ Every kernel has a slow, obvious twin in the tests.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -31,6 +33,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
         compiled = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
     except RuntimeError:  # numba: "no locator available"
         compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    _save_alone(compiled)
     return cast(Callable[P, R], compiled)
 
 
@@ -40,6 +43,37 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     A call that passes an array counts its references, which costs more than a short loop body.
     """
     return cast(Callable[P, R], numba.njit(inline="always", error_model="numpy")(function))
+
+
+def _save_alone(compiled: Any) -> None:
+    """Let one process at a time add to the cache of a kernel.
+
+    numba reads which files there are, then writes one more: two processes that compile a kernel
+    for different types at once would take the same file, and later run each other's code.
+    """
+    files = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if files is None:
+        return
+    save = files.save
+
+    def alone(key: Any, data: Any) -> None:
+        with _locked(Path(files._cache_path) / "kernels.lock"):
+            save(key, data)
+
+    files.save = alone
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock, where the system has such."""
+    try:
+        import fcntl
+    except ImportError:  # not on Windows
+        yield
+        return
+    with path.open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def block_bounds(n: int, blocks: int) -> list[tuple[int, int]]:
