@@ -272,6 +272,8 @@ class TestRelease:
         late = upload(client, "release", content, "a.csv")
         assert late.status_code == 409
         assert b"This phase is not open" in late.content
+        assert b"Your file had arrived" in late.content
+        assert b"No try was charged." in late.content
 
 
 class TestAttack:

@@ -389,7 +389,8 @@ def refusal_advice(code: str) -> str:
 @register.inclusion_tag(f"{COMPONENTS}/fact.html", takes_context=True)
 def refusal_time(context: template.Context, name: str, at: Any) -> Any:
     """An instant of a refusal: when it opens, closed, arrived."""
-    return {"name": words.instant(name), "at": at, "contest": context.get("contest")}
+    shown = {key: context.get(key) for key in ("contest", "now")}
+    return {"name": words.instant(name), "at": at, **shown}
 
 
 def script_json(data: Any) -> SafeString:
