@@ -28,6 +28,7 @@ serve: $(READY) ## the contest server with a demo contest, in out/server
 	$(PY) -m tracecup serve out/server --demo
 
 test: $(READY) ## all tests but those of test-slow
+	$(PY) -m compileall -q src # many tests start processes, maybe where Python keeps no bytecode
 	$(PY) -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes

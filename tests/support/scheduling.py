@@ -9,10 +9,10 @@ from itertools import groupby
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Every test of these folders is long and stands by itself.
+# Every test of these folders is long and stands by itself,
 ALONE = ("tests/server/live/",)
-# These share what takes long to make.
-TOGETHER = ("tests/server/roles/",)
+# but these share what takes long to make.
+TOGETHER = ("tests/server/roles/", "tests/server/live/test_kill.py")
 
 
 def is_long(nodeid: str) -> bool:
@@ -22,12 +22,10 @@ def is_long(nodeid: str) -> bool:
 
 def unit_of(nodeid: str) -> str:
     """What a test stays together with: its file, as a rule."""
-    if nodeid.startswith(ALONE):
-        return nodeid
-    for folder in TOGETHER:
-        if nodeid.startswith(folder):
-            return folder
-    return nodeid.partition("::")[0]
+    for shared in TOGETHER:
+        if nodeid.startswith(shared):
+            return shared
+    return nodeid if nodeid.startswith(ALONE) else nodeid.partition("::")[0]
 
 
 class ByFile(LoadScopeScheduling):
