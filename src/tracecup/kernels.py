@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -71,8 +71,9 @@ def _locked(path: Path) -> Iterator[None]:
     except ImportError:  # not on Windows
         yield
         return
-    with path.open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        with suppress(OSError):  # a file system without locks: as numba does it
+            fcntl.flock(held.enter_context(path.open("ab")), fcntl.LOCK_EX)
         yield
 
 
