@@ -6,11 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tracecup import City, Grid, IdTable, SetTraces, Traces
 
-settings.register_profile("tracecup", deadline=None, derandomize=True)
+settings.register_profile(
+    "tracecup", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("tracecup")
 
 

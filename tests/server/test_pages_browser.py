@@ -63,8 +63,7 @@ class TestContest:
         before = page.evaluate("document.querySelector('#city svg').outerHTML")
         page.theme(dark=True)
         page.wait("document.documentElement.classList.contains('dark-charts')")
-        page.wait("document.querySelector('#city.live svg')")
-        assert page.evaluate("document.querySelector('#city svg').outerHTML") != before
+        page.wait_for_change("#city.live svg", before)
 
     def test_sliders_show_the_formulas(self, visit, contest):
         page = visit("/c/spring/", until=CHARTS)

@@ -115,6 +115,11 @@ class Browser:
         except Complaint:
             return False
 
+    def wait_for_change(self, selector: str, before: str) -> None:
+        """Wait until an element looks different: charts are drawn a while after they are asked."""
+        look = f"document.querySelector({json.dumps(selector)})?.outerHTML"
+        self.wait(f"({look} ?? {json.dumps(before)}) !== {json.dumps(before)}")
+
     def shot(self, path: Path, selector: str = "html") -> Path:
         """A picture of the first such element, or of the whole page."""
         box = self.evaluate(
