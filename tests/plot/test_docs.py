@@ -7,8 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from tracecup.study.reproduce import studies
+
 FOLDER = Path(__file__).parents[2] / "docs" / "paper"
 SHOWN = sorted(set(re.findall(r"\((pictures/[^)]+)\)", (FOLDER / "index.md").read_text())))
+
+
+class TestNumbers:
+    def test_has_every_study(self):
+        text = (FOLDER / "numbers.md").read_text()
+        found = re.findall(r"^## (\w+):", text, re.M)
+        assert found == list(studies())
 
 
 class TestPictures:

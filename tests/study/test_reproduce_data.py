@@ -10,6 +10,7 @@ import pytest
 from tracecup.errors import UnreadableFile
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.study import context as context_module
+from tracecup.study import fig9
 from tracecup.study.context import Context
 from tracecup.study.fig4 import blocks
 from tracecup.study.fig8 import CODES, method_of, replayed
@@ -79,6 +80,15 @@ class TestFigure9:
         result = result_of("fig9", context)
         assert [one.ours for one in result.comparisons[:5]] == [0.0] * 5
         assert len(result.tables["preliminary"]) == 27
+
+    def test_the_correlation_comes_from_two_groups(self, context):
+        numbers = result_of("fig9", context).numbers
+        every = numbers["correlation, trace-inference files and benchmark"]
+        assert every == pytest.approx(0.872, abs=5e-4)
+        assert numbers[fig9.OBFUSCATED] == pytest.approx(0.059, abs=5e-4)
+
+    def test_the_best_total_is_the_published_one(self, context):
+        result = result_of("fig9", context)
         assert result.tables["totals"].rows[0][0] == "011"
 
 

@@ -25,6 +25,7 @@ from tracecup.plot.style import (
     sheet,
 )
 from tracecup.study.field import tidy
+from tracecup.study.fig9 import OBFUSCATED
 from tracecup.study.results import StudyResult, Table
 
 if TYPE_CHECKING:
@@ -235,7 +236,8 @@ def _preliminary(result: StudyResult) -> Picture:
     axes.set(title="All files", ylabel=Y, xlim=(0.805, 0.995))
     near.set(title="Most obfuscated files, closer", xlim=(0.93, 0.985), ylim=(0.8215, 0.829))
     axes.text(
-        0.03, 0.97, f"R = {numbers[name]:.3f}\n95% {low:.2f} to {high:.2f}\n(blue and star)",
+        0.03, 0.97, f"R = {numbers[name]:.3f}\n95% {low:.2f} to {high:.2f}\n(blue and star)\n\n"
+        f"R = {numbers[OBFUSCATED]:.2f}\n(blue without 010)",
         transform=axes.transAxes, va="top", fontsize=8.5,
     )  # fmt: skip
     handles, labels = axes.get_legend_handles_labels()
