@@ -91,6 +91,7 @@ class TestNoon:
         result = run_study(studies()["fig4"], context).result
         assert set(result.tables) == {"long_regions", "long_training", "long_areas"}
         assert result.comparisons[0].ours == 37
+        assert result.notes == ()
 
 
 class TestSeason:
