@@ -150,10 +150,14 @@ def _board_table(board: Mapping[str, Any], own: str) -> Table:
             "–" if row["place"] is None else str(row["place"]),
             escape(f"{row['label']} {name}".strip()),
             *(_score(row[score]) for score in ("utility", "reid_min", "trace_min", "total")),
-            "" if row["status"] == "team" else row["status"],
+            "your team" if row["team"] == own else _status(row),
             style="bold" if row["team"] == own else None,
         )
     return table
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    return "" if row["status"] in ("team", "benchmark") else str(row["status"])
 
 
 def _attacker_table(board: Mapping[str, Any], own: str) -> Table:
@@ -167,11 +171,12 @@ def _attacker_table(board: Mapping[str, Any], own: str) -> Table:
     kinds = [matrix["kind"] for matrix in board["matrices"]]
     heads = [f"sum of s_{'R' if kind == 'reid' else 'T'}" for kind in kinds]
     title = "Attackers (lower is better)"
-    table = _table(title, "team", *heads, right=range(1, 1 + len(kinds)))
+    table = _table(title, "team", *heads, "", right=range(1, 1 + len(kinds)))
     for label, row in sums.items():
         table.add_row(
             escape(f"{label} {row['name']}".strip()),
             *(_score(row.get(kind)) for kind in kinds),
+            "your team" if label == own else "",
             style="bold" if label == own else None,
         )
     return table

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Any
@@ -33,6 +33,18 @@ from tracecup.server.services.pagedata.team import NextStep
 
 register = template.Library()
 COMPONENTS = "server/components"
+# Words that templates ask for by the name of a thing.
+WORDS: dict[str, Callable[..., str]] = {
+    "size": words.size,
+    "phase_title": words.phase,
+    "phase_about": words.phase_about,
+    "challenge_title": words.kind,
+    "verdict": words.verdict,
+    "file_about": teamwords.file_about,
+    "not_eligible": teamwords.not_eligible,
+}
+for _name, _function in WORDS.items():
+    register.filter(_name, _function)
 
 
 @register.inclusion_tag(f"{COMPONENTS}/when.html", takes_context=True)
@@ -250,12 +262,6 @@ def number_class(columns: Sequence[Any], place: int) -> SafeString:
 
 
 @register.filter
-def size(count: int | None) -> str:
-    """Bytes for people: 1.4 MiB."""
-    return words.size(count)
-
-
-@register.filter
 def score(value: float | None, places: int = 3) -> str:
     """A score with as many decimals everywhere; a dash where there is none."""
     return "–" if value is None else f"{value:.{places}f}"
@@ -283,24 +289,6 @@ def own_address(address: str, request: HttpRequest) -> str:
     return "/" + path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
 
 
-@register.filter
-def phase_title(name: str | None) -> str:
-    """The word for a phase."""
-    return words.phase(name)
-
-
-@register.filter
-def phase_about(name: str) -> str:
-    """What happens in a phase."""
-    return words.phase_about(name)
-
-
-@register.filter
-def challenge_title(name: str) -> str:
-    """The word for a challenge or a kind of attack: reid, trace; release too."""
-    return words.kind(name)
-
-
 @register.simple_tag
 def step_words(step: NextStep) -> str:
     """The next step of a team as a sentence."""
@@ -311,12 +299,6 @@ def step_words(step: NextStep) -> str:
 def step_button(step: NextStep) -> str:
     """What the button to the next step says."""
     return teamwords.step_button(step)
-
-
-@register.filter
-def file_about(kind: str) -> str:
-    """What is in a file of a kind."""
-    return teamwords.file_about(kind)
 
 
 @register.filter
@@ -347,18 +329,6 @@ def award_title(key: str) -> str:
 def award_measure(key: str) -> str:
     """What decides an award."""
     return teamwords.award(key)[1]
-
-
-@register.filter
-def verdict(reason: str) -> str:
-    """Why a release counts or does not, in the viewer's language."""
-    return words.verdict(reason)
-
-
-@register.filter
-def not_eligible(reason: str) -> str:
-    """Why a team is out of an award."""
-    return teamwords.not_eligible(reason)
 
 
 @register.inclusion_tag(f"{COMPONENTS}/command.html")
