@@ -11,8 +11,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 # Every test of these folders is long and stands by itself,
 ALONE = ("tests/server/live/",)
-# but these share what takes long to make.
-TOGETHER = ("tests/server/roles/", "tests/server/live/test_kill.py")
+# but these share what takes long to make (or to compile, of the season and synthesizers).
+TOGETHER = ("tests/server/roles/", "tests/server/live/test_kill.py", "tests/cli/test_s")
 
 
 def is_long(nodeid: str) -> bool:

@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tracecup.city import City, read_city
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.server import clock
 from tracecup.server.access import Actor
+from tracecup.server.compute import check, setting
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Contest, Round, StoredFile, Submission, Team
 from tracecup.server.services import submissions
@@ -138,6 +140,24 @@ class Court:
 def no_fsync(monkeypatch):
     """No power cut happens here; what a killed process leaves is tested with real ones."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+_cities: dict[str, City] = {}
+
+
+def read_city_once(path) -> City:
+    """The city of a stored file, whose name is its SHA-256: the same name, the same city."""
+    name = Path(path).name
+    if name not in _cities:
+        _cities[name] = read_city(path)
+    return _cities[name]
+
+
+@pytest.fixture(autouse=True)
+def city_is_read_once(monkeypatch):
+    """Every job reads the city; here all run in one process."""
+    for module in (check, setting):
+        monkeypatch.setattr(module, "read_city", read_city_once)
 
 
 @pytest.fixture
