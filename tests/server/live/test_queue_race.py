@@ -9,6 +9,10 @@ import sys
 WORKERS, JOBS = 4, 40
 
 FILL = f"""
+import os
+from pathlib import Path
+from tracecup.server.start import set_up
+set_up(Path(os.environ["TRACECUP_SERVER_DIR"]))
 from tracecup.server.jobs.queue import enqueue
 for k in range({JOBS}):
     enqueue("mail", f"race:{{k}}", {{}})
@@ -35,7 +39,7 @@ print(json.dumps([Person.objects.count(), Job.objects.filter(state="done").count
 
 def test_every_job_is_done_once(new_server, database_url):
     # Nobody dies here: a job is taken again only where two take it at once.
-    served = new_server(database_url, TRACECUP_LEASE_SECONDS="600").start("--workers", "0")
+    served = new_server(database_url, TRACECUP_LEASE_SECONDS="600")
     served.python(FILL)
     crew = [
         subprocess.Popen(
