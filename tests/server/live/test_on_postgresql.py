@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parents[1]
-AGAIN = ("roles", "test_schemathesis.py", "test_web_security.py")
+AGAIN = {"roles": ["roles"], "web": ["test_schemathesis.py", "test_web_security.py"]}
 
 
 @pytest.mark.parametrize("what", AGAIN)
 def test_again(what, postgres):
-    name = f"again_{what.removesuffix('.py')}"
-    env = {**os.environ, "DATABASE_URL": postgres(name)}
+    env = {**os.environ, "DATABASE_URL": postgres(f"again_{what}")}
     for variable in [one for one in env if one.startswith("PYTEST_")]:
         del env[variable]
     options = ["-q", "-p", "no:cacheprovider", "--show-capture=no"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(HERE / what)],
+        [sys.executable, "-m", "pytest", *options, *(str(HERE / one) for one in AGAIN[what])],
         env=env,
         cwd=HERE.parents[1],
         capture_output=True,
