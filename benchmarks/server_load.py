@@ -29,9 +29,9 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 # A script's neighbours need the path above, so these three cannot stand at the top.
-from run import cpu_name, git  # noqa: E402 - see above
-from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402 - see above
-from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402 - see above
+from run import cpu_name, git  # noqa: E402 - needs the path
+from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402 - needs the path
+from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402 - needs the path
 
 GIB = 1 << 30
 RECEIPT_TARGET, SCORED_TARGET, PAGE_TARGET, MEMORY_TARGET = 60.0, 300.0, 0.3, 2.0
@@ -257,6 +257,7 @@ def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
     )
 
     prober = Prober(stand.port, pages_of(players, organiser))
+    # Not a wait for something: pages are asked for meanwhile, at a fixed pace.
     time.sleep(3)  # what pages need once (charts, templates) is not what they need always
     prober.answers()
     meter = Meter(watch)

@@ -131,7 +131,7 @@ def wait_for_notes(folder, many: int) -> None:
     until = time.monotonic() + PATIENCE
     while len(list(folder.glob("*"))) != many:
         assert time.monotonic() < until
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks
 
 
 class TestEnd:
@@ -181,7 +181,7 @@ class TestArrival:
         last = threading.Thread(target=ask, args=(port, "POST", "/", b"y", CSV))
         last.start()
         wait_for_notes(tmp_path / "arrived", receiving.UPLOAD_THREADS + 1)
-        time.sleep(0.3)
+        time.sleep(0.3)  # how long the last body waits for a worker at least, as asserted below
         app.go.set()
         for one in (*crew, last):
             one.join(PATIENCE)
@@ -361,7 +361,7 @@ class TestStrangers:
 
         until = time.monotonic() + PATIENCE
         while not read() and time.monotonic() < until:
-            time.sleep(0.01)
+            time.sleep(0.01)  # between two looks
         for _ in range(3):  # others are served meanwhile, so the loop went round
             assert ask(server.port)[0] == 200
         (got,) = read()

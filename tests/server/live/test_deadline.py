@@ -30,6 +30,7 @@ said, lock = [], threading.Lock()
 def post(one, deadline):
     connection = http.client.HTTPConnection("127.0.0.1", one["port"], timeout=600)
     connection.connect()
+    # Everybody is connected; each posts at its own moment around the deadline.
     time.sleep(max(0.0, deadline + (one["after"] or 0.0) - time.time()))
     began = time.time()
     path = f"/api/v1/contests/small/uploads/anotraces_team{one['team']:03d}_data02_TRP.csv"

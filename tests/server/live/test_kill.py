@@ -150,7 +150,7 @@ class TestServerKilled:
                 before = look()[1]
                 served.start("--workers", "1")
                 until(lambda before=before: look()[0] == 0 or look()[1] > before)
-                time.sleep(seconds)
+                time.sleep(seconds)  # another moment of the work for each kill; all must do
                 served.kill()
             served.start("--workers", "1")
             until(lambda: look()[0] == 0)
@@ -184,7 +184,7 @@ def until(what) -> None:
     end = time.monotonic() + PATIENCE
     while not what():
         assert time.monotonic() < end
-        time.sleep(0.02)
+        time.sleep(0.02)  # between two looks
 
 
 PATH = "/api/v1/contests/small/uploads/anotraces_team001_data02_TRP.csv"

@@ -28,7 +28,7 @@ for _ in range(200):
     job.refresh_from_db()
     if job.state not in ("waiting", "running"):
         break
-    time.sleep(0.3)
+    time.sleep(0.3)  # the job waits until the contest it plays goes on
 assert job.state == "done", (job.state, job.error)
 assert made.rounds.get().released_at is not None
 print(made.slug)

@@ -177,7 +177,7 @@ def until(what, why: str):
         if found:
             return found
         assert time.monotonic() < end, f"never: {why}"
-        time.sleep(0.3)
+        time.sleep(0.3)  # between two looks
 
 
 @pytest.fixture

@@ -216,7 +216,8 @@ def attack_page(role: Role, round: Round) -> AttackPage:
 
 
 def _release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
-    entry = Entry(team.number, challenge)  # type: ignore[arg-type]  # of the rules
+    # Text to the type checker; callers hand in the challenges of the rules.
+    entry = Entry(team.number, challenge)  # type: ignore[arg-type]  # see above
     counting = intake.counting(round, team, challenge)
     return ReleaseState(
         challenge=challenge,
