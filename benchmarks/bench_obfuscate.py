@@ -32,11 +32,11 @@ def run(bench: Bench) -> None:
     stick = ("product", product)
     for name in MECHANISMS:
         method = parse_obfuscator(name)
-        bench.measure(name, size, lambda m=method: m.obfuscate(original, city, 1), yardstick=stick)
+        bench.measure(name, size, lambda m=method: m.obfuscate(city, original, 1), yardstick=stick)
     bench.measure(
         "PL(4,1) replayed",
         size,
-        lambda: parse_obfuscator("PL(4,1,replay=true)").obfuscate(original, city),
+        lambda: parse_obfuscator("PL(4,1,replay=true)").obfuscate(city, original),
         yardstick=stick,
     )
     bench.measure(
@@ -47,5 +47,5 @@ def run(bench: Bench) -> None:
         repeat=1,
     )
     winner = KMeans(100)
-    bench.measure("KMeans(100)", size, lambda: winner.obfuscate(original, city, 1), yardstick=stick)
-    bench.note(str(winner.obfuscate_with_report(original, city, 1)[1]))
+    bench.measure("KMeans(100)", size, lambda: winner.obfuscate(city, original, 1), yardstick=stick)
+    bench.note(str(winner.obfuscate_with_report(city, original, 1)[1]))

@@ -192,7 +192,7 @@ def releases(stand: Stand, players: list[Player], out: Path) -> tuple[list[Path]
         method = parse_obfuscator(METHODS[player.number % len(METHODS)])
         packed = ".csv.gz" if player.number % 3 == 0 else ".csv"
         path = out / entry.file("anotraces", packed)
-        write_obfuscated(path, method.obfuscate(traces, city, player.number))
+        write_obfuscated(path, method.obfuscate(city, traces, player.number))
         originals.append(original)
         made.append(path)
     return originals, made

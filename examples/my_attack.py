@@ -38,7 +38,7 @@ class Jitter(Obfuscator):
 
     steps: int = parameter(1, "largest move in columns and in rows", low=0, high=100)
 
-    def _obfuscate(self, original: Traces, city, rng) -> SetTraces:
+    def _obfuscate(self, city, original: Traces, rng) -> SetTraces:
         move = generator(rng).integers(-self.steps, self.steps + 1, size=(2, *original.shape))
         x = np.clip(city.grid.x[original.regions] + move[0], 0, city.grid.nx - 1)
         y = np.clip(city.grid.y[original.regions] + move[1], 0, city.grid.ny - 1)

@@ -47,10 +47,10 @@ class TestTemplate:
     def test_obfuscation_moves_by_its_steps(self, template: ModuleType) -> None:
         city = City(Grid.from_metres(9, 9, width_m=341.25, height_m=346.875))
         original = Traces.of(np.random.default_rng(1).integers(81, size=(40, 20)))
-        moved = parse("obfuscator", "Jitter(2)").obfuscate(original, city, rng=1).as_traces()
+        moved = parse("obfuscator", "Jitter(2)").obfuscate(city, original, rng=1).as_traces()
         for axis in (city.grid.x, city.grid.y):
             assert np.abs(axis[moved.regions] - axis[original.regions]).max() == 2
-        assert template.Jitter(0).obfuscate(original, city).as_traces() == original
+        assert template.Jitter(0).obfuscate(city, original).as_traces() == original
         assert utility_score(city, original, SetTraces.of_traces(moved)).value < 0.9
 
     def test_the_how_to_shows_the_file(self) -> None:

@@ -22,7 +22,7 @@ from tracecup.traces import SetTraces, Traces
 class Plain(Obfuscator):
     """Nothing wrong with it."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return SetTraces.of_traces(original)
 
 
@@ -72,7 +72,7 @@ class Careless(Plain):
 class Crashes(Careless):
     """Falls over bad parameters instead of refusing them."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         count = np.empty(self.steps - 1)
         return SetTraces.of_traces(original) if count.size == 0 else SetTraces.of_cells([])
 

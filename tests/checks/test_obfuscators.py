@@ -27,31 +27,31 @@ def cells(regions: object, like: Traces) -> SetTraces:
 class Sound(Obfuscator):
     """Random regions: useless, but it keeps every rule."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(generator(rng).integers(city.n_regions, size=original.shape), original)
 
 
 @dataclass(frozen=True)
 class PlainTraces(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return original  # type: ignore[return-value]  # wrong on purpose
 
 
 @dataclass(frozen=True)
 class LosesUsers(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return SetTraces.of_traces(original.take_users(slice(0, 5)))
 
 
 @dataclass(frozen=True)
 class Renames(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return SetTraces.of_traces(Traces.of(original.regions, original.clock))
 
 
 @dataclass(frozen=True)
 class RestartsClock(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         clock = Clock(original.clock.days, original.clock.minutes)
         return SetTraces.of_traces(Traces(original.regions, original.users, clock))
 
@@ -60,7 +60,7 @@ class RestartsClock(Obfuscator):
 class SquareCity(Obfuscator):
     """Thinks that every city has 32 x 32 regions."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(generator(rng).integers(1024, size=original.shape), original)
 
 
@@ -68,7 +68,7 @@ class SquareCity(Obfuscator):
 class LongLists(Obfuscator):
     """A cell with more regions than there are."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         offsets = np.arange(original.regions.size + 1) * (city.n_regions + 1)
         regions = np.zeros(offsets[-1], dtype=np.int32)
         return SetTraces(offsets, regions, original.users, original.clock)
@@ -76,7 +76,7 @@ class LongLists(Obfuscator):
 
 @dataclass(frozen=True)
 class WritesByForce(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         result = cells(original.regions.copy(), original)
         original.regions.flags.writeable = True
         original.regions[0, 0] ^= 1
@@ -85,7 +85,7 @@ class WritesByForce(Obfuscator):
 
 @dataclass(frozen=True)
 class MovesHospitals(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         city.is_hospital.flags.writeable = True
         city.is_hospital[:] = False
         return SetTraces.of_traces(original)
@@ -93,13 +93,13 @@ class MovesHospitals(Obfuscator):
 
 @dataclass(frozen=True)
 class NoSeed(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(np.random.default_rng().integers(35, size=original.shape), original)
 
 
 @dataclass(frozen=True)
 class GlobalSeed(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(np.random.randint(35, size=original.shape), original)  # noqa: NPY002 - wrong on purpose
 
 
@@ -107,13 +107,13 @@ class GlobalSeed(Obfuscator):
 class ByThreads(Obfuscator):
     """A generator for each thread."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells((original.regions + thread_count()) % city.n_regions, original)
 
 
 @dataclass(frozen=True)
 class OnlySeeds(Obfuscator):
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         assert isinstance(rng, int), "a seed, please"
         return SetTraces.of_traces(original)
 
@@ -122,7 +122,7 @@ class OnlySeeds(Obfuscator):
 class NeedsCompany(Obfuscator):
     """Takes the trace of the second user."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(np.tile(original.regions[1], (original.n_users, 1)), original)
 
 
@@ -130,7 +130,7 @@ class NeedsCompany(Obfuscator):
 class NeedsSteps(Obfuscator):
     """Takes the second event."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return cells(np.tile(original.regions[:, [1]], (1, original.times)), original)
 
 
@@ -138,7 +138,7 @@ class NeedsSteps(Obfuscator):
 class NoQuestions(Obfuscator):
     """Replaces the part that checks the traces."""
 
-    def obfuscate(self, original: Traces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate(self, city: City, original: Traces, rng: Rng = None) -> SetTraces:
         return cells(np.zeros(original.shape, dtype=np.int32), original)
 
 
@@ -146,10 +146,10 @@ class NoQuestions(Obfuscator):
 class OwnStage(Obfuscator):
     """A later stage that forgets whose cells they are."""
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return SetTraces.of_traces(original)
 
-    def obfuscate_cells(self, cells: SetTraces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate_cells(self, city: City, cells: SetTraces, rng: Rng = None) -> SetTraces:
         return cells.renamed(np.arange(cells.n_users))
 
 

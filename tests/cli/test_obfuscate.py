@@ -37,7 +37,7 @@ class TestObfuscate:
     ) -> None:
         assert run(["obfuscate", name, *files, "--seed", "5"]) == 0
         written = read_obfuscated(tmp_path / "ano.csv", users=20, clock=ORIGINAL.clock)
-        expected = parse_obfuscator(name).obfuscate(ORIGINAL, CITY, rng=5)
+        expected = parse_obfuscator(name).obfuscate(CITY, ORIGINAL, rng=5)
         assert written == expected
         told = json.loads(capsys.readouterr().out)
         assert told["method"] == name
@@ -53,7 +53,7 @@ class TestObfuscate:
 
     def test_report_of_kmeans(self, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         run(["obfuscate", "KMeans(3)", *files, "--seed", "5"])
-        _, report = KMeans(3).obfuscate_with_report(ORIGINAL, CITY, rng=5)
+        _, report = KMeans(3).obfuscate_with_report(CITY, ORIGINAL, rng=5)
         assert json.loads(capsys.readouterr().out)["report"] == str(report)
 
     def test_floor_is_an_exit_code(self, files: list[str]) -> None:

@@ -46,13 +46,13 @@ class TestObfuscator:
         original = tiny_world.data(None, _clock(), 50, 3)[1]
         for name in ("MRLH(1,1)", "RR", "PL", "KMeans(10)"):
             method = Bot(name, (), ()).obfuscator(tiny_world.city, original, 0.7, 5)
-            released = method.obfuscate(original, tiny_world.city, 5)
+            released = method.obfuscate(tiny_world.city, original, 5)
             assert utility_score(tiny_world.city, original, released).valid
 
     def test_a_floor_of_its_own_may_be_higher(self, tiny_world):
         original = tiny_world.data(None, _clock(), 50, 3)[1]
         method = Bot("RR", (), (), floor=0.9).obfuscator(tiny_world.city, original, 0.7, 5)
-        released = method.obfuscate(original, tiny_world.city, 5)
+        released = method.obfuscate(tiny_world.city, original, 5)
         assert 0.9 <= utility_score(tiny_world.city, original, released).value < 0.91
 
     def test_what_cannot_keep_the_floor_is_given_up(self):

@@ -48,7 +48,7 @@ class TestRegistry:
 class TestObfuscate:
     @pytest.mark.parametrize("name", NAMES)
     def test_keeps_users_and_clock(self, name: str, crowd: Traces, odd_city: City) -> None:
-        out = parse_obfuscator(name).obfuscate(crowd, odd_city, rng=1)
+        out = parse_obfuscator(name).obfuscate(odd_city, crowd, rng=1)
         assert out.users.tolist() == crowd.users.tolist()
         assert out.clock == crowd.clock
         assert out.regions.size == 0 or 0 <= out.regions.min() <= out.regions.max() < 35
@@ -58,18 +58,18 @@ class TestObfuscate:
         own = np.array(crowd.regions)
         original = Traces(own, crowd.users, crowd.clock)
         before = own.copy()
-        parse_obfuscator(name).obfuscate(original, odd_city, rng=1)
+        parse_obfuscator(name).obfuscate(odd_city, original, rng=1)
         assert np.array_equal(own, before)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_same_seed_same_bytes(self, name: str, crowd: Traces, odd_city: City) -> None:
         method = parse_obfuscator(name)
-        assert method.obfuscate(crowd, odd_city, rng=5) == method.obfuscate(crowd, odd_city, rng=5)
+        assert method.obfuscate(odd_city, crowd, rng=5) == method.obfuscate(odd_city, crowd, rng=5)
 
     @pytest.mark.parametrize("name", RANDOM)
     def test_other_seed_other_bytes(self, name: str, crowd: Traces, odd_city: City) -> None:
         method = parse_obfuscator(name)
-        assert method.obfuscate(crowd, odd_city, rng=5) != method.obfuscate(crowd, odd_city, rng=6)
+        assert method.obfuscate(odd_city, crowd, rng=5) != method.obfuscate(odd_city, crowd, rng=6)
 
     @pytest.mark.parametrize("name", NAMES)
     def test_threads_change_nothing(
@@ -77,30 +77,30 @@ class TestObfuscate:
     ) -> None:
         method = parse_obfuscator(name)
         monkeypatch.setenv("TRACECUP_THREADS", "1")
-        one = method.obfuscate(crowd, odd_city, rng=8)
+        one = method.obfuscate(odd_city, crowd, rng=8)
         monkeypatch.setenv("TRACECUP_THREADS", "2")
-        assert method.obfuscate(crowd, odd_city, rng=8) == one
+        assert method.obfuscate(odd_city, crowd, rng=8) == one
 
     @pytest.mark.parametrize("name", NAMES)
     def test_one_user_three_slots(self, name: str, odd_city: City) -> None:
         original = Traces.of([[0, 34, 12]], Clock.regular(1, 3))
-        out = parse_obfuscator(name).obfuscate(original, odd_city, rng=1)
+        out = parse_obfuscator(name).obfuscate(odd_city, original, rng=1)
         assert out.shape == (1, 3)
 
     def test_refuses_gaps(self, odd_city: City) -> None:
         with pytest.raises(InvalidTraces, match="no gaps"):
-            RR(1.0).obfuscate(Traces.of([[0, -1]]), odd_city)
+            RR(1.0).obfuscate(odd_city, Traces.of([[0, -1]]))
 
     def test_refuses_regions_outside_the_city(self, odd_city: City) -> None:
         with pytest.raises(InvalidTraces, match="35 is not within"):
-            NoObfuscation().obfuscate(Traces.of([[35]]), odd_city)
+            NoObfuscation().obfuscate(odd_city, Traces.of([[35]]))
 
     @pytest.mark.parametrize(
         "method", [RR(-1.0), MRLH(0, 0, 1.5), MRLH(-1), PlanarLaplace(0.0, 1.0), Cheat(1.1)]
     )
     def test_refuses_parameters_out_of_range(self, method: RR, odd_city: City) -> None:
         with pytest.raises(InvalidParameter, match=f"{method.name}\\.\\w+ must be"):
-            method.obfuscate(Traces.of([[0]]), odd_city)
+            method.obfuscate(odd_city, Traces.of([[0]]))
 
 
 class TestGuarantee:
@@ -131,22 +131,22 @@ class TestObfuscateCells:
 
     def test_sets_and_deletions_pass_through(self, toy_city: City) -> None:
         cells = SetTraces.of_cells(self.CELLS)
-        out = RR(0.0).obfuscate_cells(cells, toy_city, rng=1)
+        out = RR(0.0).obfuscate_cells(toy_city, cells, rng=1)
         for i, j in [(0, 0), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1)]:
             assert out.cell(i, j).tolist() == self.CELLS[i][j]
 
     def test_single_cells_are_obfuscated(self, toy_city: City) -> None:
-        out = MRLH(1, 0, 0.0).obfuscate_cells(SetTraces.of_cells(self.CELLS), toy_city)
+        out = MRLH(1, 0, 0.0).obfuscate_cells(toy_city, SetTraces.of_cells(self.CELLS))
         singles = [out.cell(i, j).tolist() for i, j in [(0, 1), (2, 0), (2, 2)]]
         assert singles == [[2, 3], [4], [0, 1]]
 
     def test_plain_cells_are_as_original_traces(self, crowd: Traces, odd_city: City) -> None:
         cells = SetTraces.of_traces(crowd)
-        assert RR(2.0).obfuscate_cells(cells, odd_city, 3) == RR(2.0).obfuscate(crowd, odd_city, 3)
+        assert RR(2.0).obfuscate_cells(odd_city, cells, 3) == RR(2.0).obfuscate(odd_city, crowd, 3)
 
     def test_cheat_moves_sets_with_their_trace(self, toy_city: City) -> None:
         cells = SetTraces.of_cells(self.CELLS)
-        out = Cheat(1.0).obfuscate_cells(cells, toy_city, rng=4)
+        out = Cheat(1.0).obfuscate_cells(toy_city, cells, rng=4)
         rows = [[out.cell(i, j).tolist() for j in range(3)] for i in range(3)]
         assert sorted(rows) == sorted(self.CELLS)
         assert out.users.tolist() == cells.users.tolist()

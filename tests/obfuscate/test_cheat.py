@@ -21,7 +21,7 @@ class TestCheat:
     def test_only_the_first_users_exchange(
         self, p: float, first: int, replay: bool, crowd: Traces, odd_city: City
     ) -> None:
-        out = Cheat(p, replay=replay).obfuscate(crowd, odd_city, rng=1).as_traces().regions
+        out = Cheat(p, replay=replay).obfuscate(odd_city, crowd, rng=1).as_traces().regions
         assert np.array_equal(out[first:], crowd.regions[first:])
         assert sorted(map(tuple, out[:first])) == sorted(map(tuple, crowd.regions[:first]))
 
@@ -30,7 +30,7 @@ class TestCheat:
         number = np.arange(100)
         original = Traces.of(np.stack([number // 35, number % 35], axis=1))
         seen = {
-            tuple(Cheat(0.29).obfuscate(original, odd_city, rng=s).as_traces().regions[28])
+            tuple(Cheat(0.29).obfuscate(odd_city, original, rng=s).as_traces().regions[28])
             for s in range(5)
         }
         assert len(seen) > 1
@@ -41,7 +41,7 @@ class TestCheat:
         original = Traces.of([[0], [1], [2]])
         orders = list(permutations(range(3)))
         seen = [
-            orders.index(tuple(Cheat(1.0).obfuscate(original, toy_city, gen).regions.tolist()))
+            orders.index(tuple(Cheat(1.0).obfuscate(toy_city, original, gen).regions.tolist()))
             for _ in range(3000)
         ]
         assert stats.chisquare(np.bincount(seen, minlength=6)).pvalue > 1e-6
@@ -50,6 +50,6 @@ class TestCheat:
         original = Traces.of(np.arange(100)[:, None])
         for n in (10, 11, 40):
             before, after = (
-                Cheat(k / 100).obfuscate(original, contest_city, rng=3).regions for k in (n, n + 1)
+                Cheat(k / 100).obfuscate(contest_city, original, rng=3).regions for k in (n, n + 1)
             )
             assert np.count_nonzero(before != after) <= 2

@@ -83,7 +83,7 @@ class TestPlanarLaplace:
         # The square of the cell holds a computable share of the noise: integrate it finely.
         city = City(Grid.from_metres(41, 41, width_m=300, height_m=300))
         middle = 20 * 41 + 20
-        out = PlanarLaplace(4.0, 1.0).obfuscate(Traces.of(np.full((100, 400), middle)), city, rng=6)
+        out = PlanarLaplace(4.0, 1.0).obfuscate(city, Traces.of(np.full((100, 400), middle)), rng=6)
         side = (np.arange(600) + 0.5) / 600 * 0.3 - 0.15
         density = 16 / (2 * math.pi) * np.exp(-4 * np.hypot(side[:, None], side[None, :]))
         expected = float(density.sum()) * (0.3 / 600) ** 2
@@ -93,8 +93,8 @@ class TestPlanarLaplace:
     def test_only_the_ratio_of_level_and_radius_matters(
         self, crowd: Traces, odd_city: City
     ) -> None:
-        one = PlanarLaplace(4.0, 2.0).obfuscate(crowd, odd_city, rng=7)
-        assert one == PlanarLaplace(2.0, 1.0).obfuscate(crowd, odd_city, rng=7)
+        one = PlanarLaplace(4.0, 2.0).obfuscate(odd_city, crowd, rng=7)
+        assert one == PlanarLaplace(2.0, 1.0).obfuscate(odd_city, crowd, rng=7)
 
 
 def slow_region(grid: Grid, region: int, rho: float, phi: float) -> int:

@@ -34,19 +34,19 @@ class TestRareShift:
                 if others:
                     slow[i, j] = others[int(draws[i, j] * len(others))]
         method = RareShift(1, rare=2, hospital_cells=3)
-        out = method.obfuscate(crowd, odd_city, rng=4).as_traces().regions
+        out = method.obfuscate(odd_city, crowd, rng=4).as_traces().regions
         assert np.array_equal(out, slow)
         assert not np.array_equal(out, crowd.regions)
 
     def test_crowded_regions_stay(self, odd_city: City) -> None:
         original = Traces.of([[7], [7], [7], [20]])
-        out = RareShift(2, rare=1, hospital_cells=0).obfuscate(original, odd_city, rng=1).regions
+        out = RareShift(2, rare=1, hospital_cells=0).obfuscate(odd_city, original, rng=1).regions
         assert out[:3].tolist() == [7, 7, 7]
         assert out[3] in window(20, 2)
 
     def test_crowd_is_counted_event_by_event(self, odd_city: City) -> None:
         original = Traces.of([[7, 20], [7, 7], [7, 20]])
-        out = RareShift(2, rare=1, hospital_cells=0).obfuscate(original, odd_city, rng=1)
+        out = RareShift(2, rare=1, hospital_cells=0).obfuscate(odd_city, original, rng=1)
         changed = out.as_traces().regions != original.regions
         assert changed.tolist() == [[False, False], [False, True], [False, False]]
 
@@ -54,12 +54,12 @@ class TestRareShift:
     def test_uniform_over_the_window(self, region: int, odd_city: City) -> None:
         # Chi-squared; a right sampler fails for one seed in 10^6.
         original = Traces.of(np.full((100, 300), region))
-        out = RareShift(2, rare=100, hospital_cells=0).obfuscate(original, odd_city, rng=3)
+        out = RareShift(2, rare=100, hospital_cells=0).obfuscate(odd_city, original, rng=3)
         counts = np.bincount(out.regions, minlength=35)
         inside = window(region, 2)
         assert counts[inside].sum() == 30_000
         assert stats.chisquare(counts[inside]).pvalue > 1e-6
 
     def test_no_reach_no_change(self, crowd: Traces, odd_city: City) -> None:
-        out = RareShift(0, rare=100, hospital_cells=0).obfuscate(crowd, odd_city, rng=1)
+        out = RareShift(0, rare=100, hospital_cells=0).obfuscate(odd_city, crowd, rng=1)
         assert np.array_equal(out.as_traces().regions, crowd.regions)

@@ -42,7 +42,7 @@ class TestToUtility:
         method, score = to_utility(
             name, contest_city, commuters, floor=0.75, rng=2, parameter=parameter
         )
-        released = method.obfuscate(commuters, contest_city, rng=2)
+        released = method.obfuscate(contest_city, commuters, rng=2)
         assert utility_score(contest_city, commuters, released).value == score.value
 
     def test_a_little_stronger_breaks_the_floor(
@@ -51,7 +51,7 @@ class TestToUtility:
         method, _ = to_utility("RR", contest_city, commuters, rng=1)
         assert isinstance(method, RR)
         stronger = replace(method, eps=method.eps - 0.01)
-        released = stronger.obfuscate(commuters, contest_city, rng=1)
+        released = stronger.obfuscate(contest_city, commuters, rng=1)
         assert utility_score(contest_city, commuters, released).value < 0.7
 
     def test_the_next_whole_number_breaks_the_floor(
@@ -60,7 +60,7 @@ class TestToUtility:
         method, _ = to_utility("RareShift", contest_city, commuters, rng=1, floor=0.9)
         assert isinstance(method, RareShift)
         stronger = replace(method, rare=method.rare + 1)
-        released = stronger.obfuscate(commuters, contest_city, rng=1)
+        released = stronger.obfuscate(contest_city, commuters, rng=1)
         assert utility_score(contest_city, commuters, released).value < 0.9
 
     def test_class_with_fixed_parameters(self, commuters: Traces, contest_city: City) -> None:
@@ -74,7 +74,7 @@ class TestToUtility:
     def test_generator_is_not_advanced(self, commuters: Traces, contest_city: City) -> None:
         gen = np.random.default_rng(5)
         method, score = to_utility("RR", contest_city, commuters, rng=gen)
-        released = method.obfuscate(commuters, contest_city, gen)
+        released = method.obfuscate(contest_city, commuters, gen)
         assert utility_score(contest_city, commuters, released).value == score.value
 
     def test_strong_end_when_even_that_is_valid(

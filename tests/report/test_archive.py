@@ -193,6 +193,6 @@ class TestPopulationOf:
         clock = Clock(2, (480, 510, 540))
         city = City(Grid.from_metres(3, 1, width_m=100, height_m=100))
         traces = Traces.of([[0, 0, 1, 0, 2, 1], [1, -1, 2, 1, 1, 1]], clock)
-        found = population_of(traces, city)
+        found = population_of(city, traces)
         assert found.hours == ("08:00", "09:00")
         np.testing.assert_allclose(found.counts, [[3 / 4, 3 / 4, 1 / 4], [0, 3 / 2, 1 / 2]])

@@ -60,17 +60,17 @@ def stays_in_the_city(method: Obfuscator) -> None:
 def leaves_its_input_alone(method: Obfuscator) -> None:
     """The traces and the city that go in are the same afterwards."""
     original, city = original_traces(), small_city()
-    demand_untouched(lambda: method.obfuscate(original, city, SEED), original, city)
+    demand_untouched(lambda: method.obfuscate(city, original, SEED), original, city)
 
 
 def same_seed_gives_same_bytes(method: Obfuscator) -> None:
     """The same seed gives the same cells, on one thread and on two."""
-    demand_same_bytes(lambda seed: method.obfuscate(original_traces(), small_city(), seed))
+    demand_same_bytes(lambda seed: method.obfuscate(small_city(), original_traces(), seed))
 
 
 def takes_any_rng(method: Obfuscator) -> None:
     """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    demand_any_rng(lambda rng: method.obfuscate(original_traces(), small_city(), rng))
+    demand_any_rng(lambda rng: method.obfuscate(small_city(), original_traces(), rng))
 
 
 def works_for_one_user(method: Obfuscator) -> None:
@@ -91,7 +91,7 @@ def refuses_unfit_traces(method: Obfuscator) -> None:
         ("traces without users", original_traces(users=0)),
     ):
         try:
-            method.obfuscate(traces, small_city(), SEED)
+            method.obfuscate(small_city(), traces, SEED)
         except InvalidTraces:
             continue
         demand(
@@ -104,7 +104,7 @@ def refuses_unfit_traces(method: Obfuscator) -> None:
 def works_as_a_later_stage(method: Obfuscator) -> None:
     """obfuscate_cells takes deleted and generalised cells and gives a cell for each of them."""
     cells, city = mixed_cells(), small_city()
-    result = method.obfuscate_cells(cells, city, SEED)
+    result = method.obfuscate_cells(city, cells, SEED)
     demand(
         isinstance(result, SetTraces)
         and result.shape == cells.shape
@@ -117,7 +117,7 @@ def works_as_a_later_stage(method: Obfuscator) -> None:
 
 def start_obfuscation(method: Obfuscator) -> object:
     """The work that has to refuse bad parameters."""
-    return method.obfuscate(original_traces(users=2), small_city(), SEED)
+    return method.obfuscate(small_city(), original_traces(users=2), SEED)
 
 
 OBFUSCATOR_CHECKS: tuple[Check, ...] = (
@@ -142,7 +142,7 @@ def _with_first_region(region: int) -> Traces:
 
 
 def _obfuscated(method: Obfuscator, original: Traces) -> SetTraces:
-    result: object = method.obfuscate(original, small_city(), SEED)
+    result: object = method.obfuscate(small_city(), original, SEED)
     demand(
         isinstance(result, SetTraces),
         f"obfuscate must give a SetTraces, got {type(result).__name__}",

@@ -38,10 +38,10 @@ def add(app: typer.Typer) -> None:
 
 
 def obfuscate(
+    city: CityFile,
     name: Annotated[
         str, typer.Argument(help="Method with parameters, or a chain of them joined by +.")
     ],
-    city: CityFile,
     original: OriginalFile,
     out: Annotated[Path, typer.Option("--out", help="Obfuscated traces to write (anotraces).")],
     clock: ClockFile = None,
@@ -114,6 +114,6 @@ def _run(
     from tracecup.obfuscate import KMeans
 
     if not isinstance(method, KMeans):
-        return method.obfuscate(truth, where, seed), None
+        return method.obfuscate(where, truth, seed), None
     with progress(f"{method.name}: looking for moves") as advance:
-        return method.obfuscate_with_report(truth, where, seed, advance)
+        return method.obfuscate_with_report(where, truth, seed, advance)

@@ -241,7 +241,7 @@ class _Play:
             floor = judge.rules.scores.utility_floor
             chosen = bot.obfuscator(judge.city, original, floor, seed)
             method, hors_concours = str(chosen), bot.hors_concours
-            obfuscated = chosen.obfuscate(original, judge.city, seed)
+            obfuscated = chosen.obfuscate(judge.city, original, seed)
         path = archive.secret_file(entry, "anotraces")
         write_data(path, write_obfuscated, obfuscated, secret=True)
         verdict = judge.check_submission(path, original)

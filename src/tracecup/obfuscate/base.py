@@ -43,7 +43,7 @@ class Obfuscator(Method):
 
     knobs: ClassVar[tuple[Knob, ...]] = ()
 
-    def obfuscate(self, original: Traces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate(self, city: City, original: Traces, rng: Rng = None) -> SetTraces:
         """The obfuscated traces of `original`, which stays as it is.
 
         Same users, same clock, one cell for each event. Raises `InvalidParameter` for a
@@ -51,9 +51,9 @@ class Obfuscator(Method):
         """
         self.check()
         check_originals(city, original)
-        return self._obfuscate(original, city, rng)
+        return self._obfuscate(city, original, rng)
 
-    def obfuscate_cells(self, cells: SetTraces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate_cells(self, city: City, cells: SetTraces, rng: Rng = None) -> SetTraces:
         """The same on traces that are obfuscated already: a later stage of a chain.
 
         Cells with exactly one region are obfuscated as if that region were the original one;
@@ -64,8 +64,8 @@ class Obfuscator(Method):
         """
         single = np.diff(cells.offsets) == 1
         if bool(single.all()):
-            return self.obfuscate(cells.as_traces(), city, rng)
-        changed = self.obfuscate(_stand_ins(cells), city, rng)
+            return self.obfuscate(city, cells.as_traces(), rng)
+        changed = self.obfuscate(city, _stand_ins(cells), rng)
         sizes = np.where(single, np.diff(changed.offsets), np.diff(cells.offsets))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         regions = np.empty(int(offsets[-1]), dtype=np.int32)
@@ -74,7 +74,7 @@ class Obfuscator(Method):
         )
         return SetTraces(offsets, regions, cells.users, cells.clock)
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         """The work itself; parameters and traces are checked."""
         raise NotImplementedError(f"{type(self).__name__} defines no _obfuscate")
 

@@ -40,7 +40,7 @@ class Cheat(Obfuscator):
 
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(5, 1, width_m=350, height_m=350))
-    >>> shuffled = Cheat(0.5).obfuscate(Traces.of([[0], [1], [2], [3]]), city, rng=3)
+    >>> shuffled = Cheat(0.5).obfuscate(city, Traces.of([[0], [1], [2], [3]]), rng=3)
     >>> sorted(shuffled.regions[:2].tolist()), shuffled.regions[2:].tolist()
     ([0, 1], [2, 3])
     """
@@ -57,12 +57,12 @@ class Cheat(Obfuscator):
         who = "all users" if self.p == 1 else "the users that exchange traces"
         return f"re-identification within {who} is no better than guessing; nothing for regions"
 
-    def obfuscate_cells(self, cells: SetTraces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate_cells(self, city: City, cells: SetTraces, rng: Rng = None) -> SetTraces:
         """As a later stage: traces change hands whole, with their deleted and generalised cells."""
         self.check()
         return cells.take_users(self._donors(cells.n_users, rng)).renamed(cells.users)
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return single_cells(original.regions[self._donors(original.n_users, rng)], original)
 
     def _donors(self, users: int, rng: Rng) -> NDArray[np.int64]:

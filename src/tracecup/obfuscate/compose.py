@@ -49,16 +49,16 @@ class Compose(Obfuscator):
         """What the first stage promises: the others only see its output."""
         return self.stages[0].guarantee(events) if self.stages else ""
 
-    def obfuscate_cells(self, cells: SetTraces, city: City, rng: Rng = None) -> SetTraces:
+    def obfuscate_cells(self, city: City, cells: SetTraces, rng: Rng = None) -> SetTraces:
         """All stages as later ones."""
         self.check()
         gen = generator(rng)
         for stage in self.stages:
-            cells = stage.obfuscate_cells(cells, city, gen)
+            cells = stage.obfuscate_cells(city, cells, gen)
         return cells
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
-        return self.obfuscate_cells(SetTraces.of_traces(original), city, rng)
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
+        return self.obfuscate_cells(city, SetTraces.of_traces(original), rng)
 
     def __str__(self) -> str:
         return "+".join(str(stage) for stage in self.stages)

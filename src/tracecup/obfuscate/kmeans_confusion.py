@@ -85,8 +85,8 @@ class KMeans(Obfuscator):
 
     def obfuscate_with_report(
         self,
-        original: Traces,
         city: City,
+        original: Traces,
         rng: Rng = None,
         progress: Callable[[float, float], None] | None = None,
     ) -> tuple[SetTraces, KMeansReport]:
@@ -129,8 +129,8 @@ class KMeans(Obfuscator):
         )
         return released, report
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
-        return self.obfuscate_with_report(original, city, rng)[0]
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
+        return self.obfuscate_with_report(city, original, rng)[0]
 
 
 def nearest_other_hospital(city: City) -> NDArray[np.int32]:

@@ -41,7 +41,7 @@ class MRLH(Obfuscator):
 
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(32, 32, width_m=341.25, height_m=346.875))
-    >>> MRLH(1, 1, 0).obfuscate(Traces.of([[1]]), city).cell(0, 0).tolist()
+    >>> MRLH(1, 1, 0).obfuscate(city, Traces.of([[1]])).cell(0, 0).tolist()
     [0, 1, 32, 33]
     """
 
@@ -52,7 +52,7 @@ class MRLH(Obfuscator):
 
     knobs: ClassVar[tuple[Knob, ...]] = (Knob("lambda", weak=0.0, strong=1.0),)
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         cells = original.regions.size
         if self.replay:
             draws = legacy_generator(rng).random_sample(cells)

@@ -22,11 +22,11 @@ class NoObfuscation(Obfuscator):
 
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(5, 1, width_m=350, height_m=350))
-    >>> NoObfuscation().obfuscate(Traces.of([[0, 4]]), city).cell(0, 1).tolist()
+    >>> NoObfuscation().obfuscate(city, Traces.of([[0, 4]])).cell(0, 1).tolist()
     [4]
     """
 
     replay: bool = replay_parameter()
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return SetTraces.of_traces(original)

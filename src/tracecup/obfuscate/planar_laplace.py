@@ -58,7 +58,7 @@ class PlanarLaplace(Obfuscator):
             f"{events} events compose to {spell(round(eps * events, 9))}"
         )
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         epsilon, cells = self.l / self.r, original.regions.size
         if self.replay:
             draws = legacy_generator(rng).random_sample((cells, 2))

@@ -37,7 +37,7 @@ class RareShift(Obfuscator):
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(9, 1, width_m=350, height_m=350))
     >>> crowd = Traces.of([[0], [0], [8]])
-    >>> RareShift(1, rare=1).obfuscate(crowd, city, rng=1).regions.tolist()
+    >>> RareShift(1, rare=1).obfuscate(city, crowd, rng=1).regions.tolist()
     [0, 0, 7]
     """
 
@@ -52,7 +52,7 @@ class RareShift(Obfuscator):
         Knob("cells", weak=0, strong=MAX_CELLS),
     )
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         draws = generator(rng).random(original.shape)
         times = original.times
         key = np.arange(times) * city.n_regions + original.regions

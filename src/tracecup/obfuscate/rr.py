@@ -57,17 +57,17 @@ class RR(Obfuscator):
         """p = 1 / (1 + (X - 1) e^-eps), the same without overflow."""
         return 1 / (1 + (n_regions - 1) * math.exp(-self.eps))
 
-    def _obfuscate(self, original: Traces, city: City, rng: Rng) -> SetTraces:
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         keep = self.keep_probability(city.n_regions)
         if self.replay:
-            return single_cells(self._replayed(original, city, keep, rng), original)
+            return single_cells(self._replayed(city, original, keep, rng), original)
         gen = generator(rng)
         uniform = gen.random(original.shape)
         other = gen.integers(max(1, city.n_regions - 1), size=original.shape, dtype=np.int32)
         other += other >= original.regions
         return single_cells(np.where(uniform < keep, original.regions, other), original)
 
-    def _replayed(self, original: Traces, city: City, keep: float, rng: Rng) -> NDArray[np.int32]:
+    def _replayed(self, city: City, original: Traces, keep: float, rng: Rng) -> NDArray[np.int32]:
         """u in [p + k q, p + (k+1) q) gives the k-th other region, q = 1/(X - 1 + e^eps)."""
         uniform = legacy_generator(rng).random_sample(original.shape)
         each = keep * math.exp(-self.eps)

@@ -65,7 +65,7 @@ def to_utility(
 
     def probe(value: float) -> tuple[Obfuscator, UtilityScore]:
         candidate = replace(start, **{field.attribute: value})
-        released = candidate.obfuscate(original, city, copy.deepcopy(rng))
+        released = candidate.obfuscate(city, original, copy.deepcopy(rng))
         return candidate, utility_score(city, original, released, rule=rule, floor=floor)
 
     if field.name == "floor":

@@ -92,14 +92,14 @@ def _facts(
         awards=tuple(_awards(tables["awards"], names)),
         floor=rules.scores.utility_floor,
         city=CityMap(grid.nx, grid.ny, tuple(archive.city.hospitals), grid.km_x, grid.km_y),
-        population=population_of(archive.reference(BENCHMARK), archive.city),
+        population=population_of(archive.city, archive.reference(BENCHMARK)),
         example=_example(archive, tables, names),
         prior_ceiling=float(np.mean(known)) if known else None,
         made_with=f"tracecup {archive.about.versions.get('tracecup', '')}, {archive.about.source}",
     )
 
 
-def population_of(traces: Traces, city: City) -> Population:
+def population_of(city: City, traces: Traces) -> Population:
     """Mean number of people per region and hour, over days and over the slots of the hour.
 
     Shape (hours, regions); unobserved events count nowhere. O(m l + hours * regions).

@@ -86,7 +86,7 @@ def _swept(context: Context, team: Team) -> Table:
     rows = []
     for mechanism, epsilon, method in methods:
         seed = context.seed_of("beyond1", team.name, str(method))
-        cells = method.obfuscate(team.original, team.city, seed)
+        cells = method.obfuscate(team.city, team.original, seed)
         found = attack(team, cells, LINKING, seed)
         basic = epsilon * events
         rows.append(

@@ -74,7 +74,7 @@ def _row(
     context: Context, team: Team, name: str, share: float | None
 ) -> tuple[str | float | bool | None, ...]:
     seed = context.seed_of("beyond3", "cheating", name)
-    cells = parse_obfuscator(name).obfuscate(team.original, team.city, seed)
+    cells = parse_obfuscator(name).obfuscate(team.city, team.original, seed)
     utility = utility_score(team.city, team.original, cells).value
     aggregate = aggregate_utility(team, cells)
     found = attack(team, cells, LINKING, seed)

@@ -74,7 +74,7 @@ def knowledge(context: Context) -> StudyResult:
 
 def _scores(context: Context, team: Team, name: str) -> tuple[float, float, float]:
     seed = context.seed_of("beyond3", "knowledge", name)
-    cells = parse_obfuscator(name).obfuscate(team.original, team.city, seed)
+    cells = parse_obfuscator(name).obfuscate(team.city, team.original, seed)
     partial = attack(team, cells, Attacks(LINKING.reid, ()), seed, shuffle=seed)
     released, table = pseudonymize(cells, seed)
     best = min(

@@ -84,7 +84,7 @@ def _rows(context: Context, team: Team) -> Iterator[tuple[str | float, ...]]:
     least = poi_cost(team.city, team.original, plain, near_km=NEAR_KM, received_km=NEAR_KM).value
     for name in RELEASES:
         seed = context.seed_of("beyond3", "poi", team.name, name)
-        cells = parse_obfuscator(name).obfuscate(team.original, team.city, seed)
+        cells = parse_obfuscator(name).obfuscate(team.city, team.original, seed)
         utility = utility_score(team.city, team.original, cells).value
         for km in RADII[::2] if context.quick else RADII:
             share, sent = (

@@ -137,7 +137,7 @@ def _accuracy(context: Context) -> Iterator[tuple[str, float]]:
     """What each way of counting is worth: s_R on the same release of the built-in city."""
     team = context.stages["long"].take_users(ACCURACY_USERS)
     seed = context.seed_of("beyond3", "accuracy")
-    cells = parse_obfuscator(ACCURACY_RELEASE).obfuscate(team.original, team.city, seed)
+    cells = parse_obfuscator(ACCURACY_RELEASE).obfuscate(team.city, team.original, seed)
     released, table = pseudonymize(cells, seed)
     case = Case(team.city, team.reference, released)
     for name, guess in (

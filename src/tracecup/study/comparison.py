@@ -167,7 +167,7 @@ def release(
     else:
         method = parse_obfuscator(tuned)
     started = time.perf_counter()
-    cells = method.obfuscate(original, city, draw)
+    cells = method.obfuscate(city, original, draw)
     seconds = time.perf_counter() - started
     utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
     released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))

@@ -77,7 +77,7 @@ def _entrants(context: Context, team: Team) -> Iterator[Defended]:
 
 
 def _applied(method: Obfuscator, team: Team, seed: int) -> Defended:
-    cells = method.obfuscate(team.original, team.city, seed)
+    cells = method.obfuscate(team.city, team.original, seed)
     utility = utility_score(team.city, team.original, cells).value
     return Defended(tidy(str(method)), cells, utility)
 

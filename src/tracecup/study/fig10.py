@@ -73,7 +73,7 @@ def run(context: Context) -> StudyResult:
 def _projected(context: Context, team: Team) -> tuple[Table, dict[str, float]]:
     k = QUICK_CLUSTERS if context.quick else CLUSTERS
     seed = context.seed_of("fig10", team.name)
-    released, report = KMeans(k).obfuscate_with_report(team.original, team.city, seed)
+    released, report = KMeans(k).obfuscate_with_report(team.city, team.original, seed)
     before = visit_counts(team.original, team.city.n_regions).astype(np.float64)
     after = visit_counts(released, team.city.n_regions).astype(np.float64)
     largest = np.argsort(-np.bincount(report.labels), kind="stable")[:SHOWN]

@@ -134,7 +134,7 @@ def _releases(
         yield FIELD_NAME, one.name, one.cells
     for name in MECHANISMS:
         seed = context.seed_of("fig13", team.name, name)
-        yield name, name, parse_obfuscator(name).obfuscate(team.original, team.city, seed)
+        yield name, name, parse_obfuscator(name).obfuscate(team.city, team.original, seed)
     random = generator(context.seed_of("fig13", team.name, "uniform"))
     anywhere = random.integers(team.city.n_regions, size=team.original.shape, dtype=np.int32)
     uniform = Traces(anywhere, team.original.users, team.original.clock)

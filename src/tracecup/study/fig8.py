@@ -111,7 +111,7 @@ def _utilities(context: Context, team: Team) -> Table:
     published = {row["Ano"]: float(row["Util"]) for row in csv.DictReader(lines)}
     rows = []
     for code in CODES:
-        cells = parse_obfuscator(replayed(code)).obfuscate(team.original, team.city)
+        cells = parse_obfuscator(replayed(code)).obfuscate(team.city, team.original)
         ours = utility_score(team.city, team.original, cells, rule="organisers").value
         rows.append((code, method_of(code), published[code], ours, abs(ours - published[code])))
     return Table.of(("code", "method", "published s_U", "ours", "difference"), rows)
@@ -138,7 +138,7 @@ def _row(
 ) -> tuple[object, ...]:
     method = parse_obfuscator(name)
     seed = context.seed_of("fig8", name)
-    cells = method.obfuscate(team.original, team.city, None if "replay" in name else seed)
+    cells = method.obfuscate(team.city, team.original, None if "replay" in name else seed)
     utility = utility_score(team.city, team.original, cells).value
     full = attack(team, cells, Attacks.samples(), seed, shuffle=seed)
     head = (

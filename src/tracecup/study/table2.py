@@ -116,7 +116,7 @@ def _scores(
             team = whole.take_users(m)
             for name in OBFUSCATIONS:
                 seed = context.seed_of("table2", number, m, name)
-                cells = parse_obfuscator(name).obfuscate(team.original, team.city, seed)
+                cells = parse_obfuscator(name).obfuscate(team.city, team.original, seed)
                 found = attack(team, cells, attacks, seed)
                 rows.append((name, m, number, found.s_r, found.s_t))
     return rows

@@ -320,7 +320,7 @@ class Contest:
         )
         path = self.folder / Entry(number).file("anotraces", ".csv")
         method = parse_obfuscator(METHODS[number - 1])
-        write_obfuscated(path, method.obfuscate(original, judge.city, number))
+        write_obfuscated(path, method.obfuscate(judge.city, original, number))
         assert judge.check_submission(path, original).valid
         return path
 

@@ -23,7 +23,7 @@ def release(payload: dict[str, Any]) -> dict[str, Any]:
     bot = bots_for(payload["bot"])[-1]
     method = bot.obfuscator(judge.city, original, judge.rules.scores.utility_floor, seed)
     file = entry.file("anotraces")
-    write_obfuscated(setting.out / file, method.obfuscate(original, judge.city, seed))
+    write_obfuscated(setting.out / file, method.obfuscate(judge.city, original, seed))
     return {"file": file, "method": str(method)}
 
 
