@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 from harness import Bench
+from tracecup.contest.archive.export import export_public, zip_archive
+from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import BENCHMARK
-from tracecup.contest.export import export_public, zip_archive
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.stages import read_timings
-from tracecup.contest.verify import verify
 from tracecup.contest.worlds import BuiltinWorld
 
 

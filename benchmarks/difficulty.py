@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 
 from tracecup.attack import Case
-from tracecup.contest import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.datasets.mobility import day_statistics
 from tracecup.registry import parse

@@ -118,7 +118,7 @@ class Alone:
 
 def check_alone(originals: list[Path], files: list[Path], folder: Path) -> Alone:
     """Seconds of `Judge.check_submission` for all files, one after the other in this process."""
-    from tracecup.contest.judge import Judge
+    from tracecup.contest.judging.judge import Judge
     from tracecup.server.models import Contest
     from tracecup.traces.files import read_traces
 

@@ -127,8 +127,8 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
 
-    from tracecup.contest.rulefile import rules_text
     from tracecup.contest.rules import ClockRules, Phases, RoundRules, Rules
+    from tracecup.contest.rules.file import rules_text
     from tracecup.server.access import SYSTEM, Actor
     from tracecup.server.models import Person
     from tracecup.server.services import people

@@ -8,7 +8,7 @@ import pytest
 from tracecup import City, Grid, SetTraces, Traces
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
-from tracecup.contest import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.traces import files
 
 CLOCK = ContestClock.regular(2, slots=3)

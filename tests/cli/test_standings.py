@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tracecup.cli.main import run
-from tracecup.contest.rulefile import read_rules
 from tracecup.contest.rules import Rules
+from tracecup.contest.rules.file import read_rules
 
 REID = """pubtraces,team001,team002,I1,SecI
 pubtraces_team000_data01_IDP.csv,0.5,0.75,0.875,0.5

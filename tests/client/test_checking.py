@@ -7,8 +7,8 @@ import pytest
 from tracecup.city import City, Grid, write_city
 from tracecup.client.checking import LocalJudge
 from tracecup.client.naming import Meant, meant_by
-from tracecup.contest.judge import Judge
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.judging.judge import Judge
+from tracecup.contest.rules.file import parse_rules
 from tracecup.errors import InvalidFile, InvalidParameter, UnreadableFile
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces import files as trace_files

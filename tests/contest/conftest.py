@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tracecup import City, ContestClock, Grid, Traces
-from tracecup.contest.archive import Archive
+from tracecup.contest.archive.folder import Archive
 from tracecup.contest.entries import Entry
 from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, Rules
 from tracecup.contest.season import Season, play

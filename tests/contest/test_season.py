@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tracecup.contest.archive import Archive
+from tracecup.contest.archive.folder import Archive
 from tracecup.contest.entries import BENCHMARK, Entry
+from tracecup.contest.judging.judged import read_judged
 from tracecup.contest.season import Season, is_finished, play, season_rules
-from tracecup.contest.submission import read_submission
 from tracecup.errors import InvalidParameter
 
 # Plays the tiny season again and again in child processes that are killed (SIGKILL) just before
@@ -170,14 +170,14 @@ class TestPlay:
 
 class TestSubmissions:
     def test_one_invalid_one_hors_concours(self, played):
-        given = {entry.team: read_submission(played, entry) for entry in played.entries}
+        given = {entry.team: read_judged(played, entry) for entry in played.entries}
         assert [team for team, one in given.items() if not one.valid] == [3, 4]
         assert [team for team, one in given.items() if one.hors_concours] == [3]
         assert [team for team, one in given.items() if not one.published] == [4]
 
     def test_valid_ones_reach_the_floor(self, played):
         for entry in played.entries:
-            one = read_submission(played, entry)
+            one = read_judged(played, entry)
             assert one.valid == (one.utility >= 0.7 - 1e-9)
 
 

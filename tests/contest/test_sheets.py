@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracecup.contest.scoreboard import Board, Release
 from tracecup.contest.sheets import (
     Sheet,
     column_of,
@@ -16,6 +15,7 @@ from tracecup.contest.sheets import (
     team_of,
     write_sheet,
 )
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow
 from tracecup.errors import InvalidFile, InvalidParameter, TraceCupError
 
 PUBLISHED = {"reid": "preliminary_reidentification.csv", "trace": "preliminary_traceinference.csv"}
@@ -48,8 +48,8 @@ class TestRead:
     def test_board(self, sheet_file):
         board = read_sheet(sheet_file(SMALL), "reid").board()
         assert board.releases == (
-            Release("pubtraces_team000_data01_IDP.csv", "000", "reid", benchmark=True),
-            Release("pubtraces_team001_data02_TRP.csv", "001", "trace"),
+            BoardRow("pubtraces_team000_data01_IDP.csv", "000", "reid", benchmark=True),
+            BoardRow("pubtraces_team001_data02_TRP.csv", "001", "trace"),
         )
         assert list(board.minimum().values()) == [0.5, 0.25]
         assert board.sums() == {"001": 0.5, "002": 1.25, "I1": 1.9}
@@ -170,8 +170,8 @@ class TestWrite:
         assert (tmp_path / "again.csv").read_bytes() == source.read_bytes()
 
     def test_of_a_board(self, tmp_path):
-        rows = [Release("a", "001"), Release("b", "002", valid=False)]
-        board = Board.of("trace", rows, ["001", "002"], ["T1"], {("a", "T1"): [0.5]})
+        rows = [BoardRow("a", "001"), BoardRow("b", "002", valid=False)]
+        board = AttackBoard.of("trace", rows, ["001", "002"], ["T1"], {("a", "T1"): [0.5]})
         write_sheet(tmp_path / "s.csv", Sheet.of(board))
         assert (tmp_path / "s.csv").read_text() == (
             "pubtraces,team001,team002,T1,SecT\na,-,1,0.5,0.5\nb,0,0,0,0\nSUM,0,1,0.5,\n"
@@ -179,7 +179,7 @@ class TestWrite:
 
     @pytest.mark.parametrize("name", ["a,b", "a\nb"])
     def test_refuses_names_that_break_the_table(self, tmp_path, name):
-        board = Board.of("trace", [Release(name, "001")], ["001"], [], {})
+        board = AttackBoard.of("trace", [BoardRow(name, "001")], ["001"], [], {})
         with pytest.raises(InvalidParameter, match="no comma"):
             write_sheet(tmp_path / "s.csv", Sheet.of(board))
         assert list(tmp_path.iterdir()) == []

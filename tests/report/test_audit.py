@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tracecup import City, Clock, Grid, SetTraces, Traces
-from tracecup.contest import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.report.audit import LABEL, PLOT, Bar, audit_html, bars, write_audit
 from tracecup.study.audit import Audit, Subject, audit
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.conf import settings
 
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.rules.file import parse_rules
 from tracecup.server import clock
 from tracecup.server.config import ServerConfig
 from tracecup.server.models import Contest, Member, Organiser, Person, Round, Team
@@ -165,7 +165,7 @@ def member(team):
 
 def with_rules(contest: Contest, **changes) -> Contest:
     """The contest with other rules (fields of `Rules`)."""
-    from tracecup.contest.rulefile import rules_text
+    from tracecup.contest.rules.file import rules_text
 
     contest.rules_text = rules_text(replace(contest.rules, **changes))
     contest.save()

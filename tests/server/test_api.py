@@ -269,7 +269,7 @@ class TestContests:
         refused(client.get("/api/v1/contests/spring"), 404, "not-found")
 
     def test_rules_are_a_file_that_the_tools_read(self, client, contest):
-        from tracecup.contest.rulefile import parse_rules
+        from tracecup.contest.rules.file import parse_rules
 
         response = client.get("/api/v1/contests/spring/rules")
         assert response["Content-Type"] == "application/toml; charset=utf-8"

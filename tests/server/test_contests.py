@@ -10,7 +10,7 @@ import pytest
 from django.core import mail
 from django.core.mail import EmailMessage
 
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.rules.file import parse_rules
 from tracecup.server import clock, windows
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused

@@ -12,10 +12,10 @@ import sys
 
 import pytest
 
-from tracecup.contest.archive import Archive
+from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import Entry
 from tracecup.contest.season import Season, play, season_rules
-from tracecup.contest.verify import verify
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.safeio import read_blocks
 from tracecup.server.access import SYSTEM, role_of

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tracecup.contest.rulefile import rules_text
+from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.errors import Refused
 from tracecup.server.models import Extension

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tracecup import City, Clock, Grid, IdTable, SetTraces, Traces
-from tracecup.contest import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter, InvalidTraces, UnknownMethod
 from tracecup.score import inference_score, reid_score, utility_score
 from tracecup.study.audit import PORTFOLIO, Subject, audit

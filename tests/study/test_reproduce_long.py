@@ -12,8 +12,8 @@ from tracecup.city import Clock
 from tracecup.contest import worlds
 from tracecup.datasets import Metropolis
 from tracecup.plot import album
-from tracecup.study import beyond3speed, fig9, table2
 from tracecup.study import context as context_module
+from tracecup.study import fig9, markov_speed, table2
 from tracecup.study.context import Context
 from tracecup.study.fig19 import homes, seen_at_home
 from tracecup.study.reproduce import run_study, studies
@@ -31,8 +31,8 @@ def context():
         patch.setattr(context_module, "QUICK_USERS", 100)
         patch.setattr(table2, "QUICK_SIZES", (40, 80))
         patch.setattr(fig9, "QUICK_USERS", 30)
-        patch.setattr(beyond3speed, "MANY_SECONDS", 0.0)
-        patch.setattr(beyond3speed, "FEW_SECONDS", 0.001)
+        patch.setattr(markov_speed, "MANY_SECONDS", 0.0)
+        patch.setattr(markov_speed, "FEW_SECONDS", 0.001)
         patch.setattr(fig9, "QUICK_TEAMS", 4)
         patch.setattr(Context, "has", lambda self, need: need == "built-in")
         yield Context(quick=True)
@@ -192,8 +192,8 @@ class TestRemarks:
     def test_every_attack_is_timed_at_every_size(self, remarks):
         speed = remarks.tables["speed"]
         assert min(speed.column("seconds")) > 0
-        assert len(speed) == 3 * len(beyond3speed.WORKS) * len(beyond3speed.QUICK_FACTORS)
-        assert len(remarks.tables["exponents"]) == 3 * len(beyond3speed.WORKS)
+        assert len(speed) == 3 * len(markov_speed.WORKS) * len(markov_speed.QUICK_FACTORS)
+        assert len(remarks.tables["exponents"]) == 3 * len(markov_speed.WORKS)
 
     def test_parts_keep_their_sources_and_sizes(self, remarks):
         assert set(remarks.sources) == set(remarks.tables)

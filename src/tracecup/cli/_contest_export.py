@@ -34,7 +34,7 @@ def export(
 
     Example: `tracecup contest export --public season public.zip`
     """
-    from tracecup.contest.export import export_public, zip_archive
+    from tracecup.contest.archive.export import export_public, zip_archive
 
     if public:
         names = export_public(archive, out, phase)

@@ -33,8 +33,8 @@ def init(
 
     Example: `tracecup contest init mycontest --name "Spring contest"`
     """
-    from tracecup.contest.rulefile import RULES_FILE, write_rules
     from tracecup.contest.rules import Rules
+    from tracecup.contest.rules.file import RULES_FILE, write_rules
     from tracecup.errors import InvalidParameter, UnreadableFile
 
     rules = Rules.preset(preset)

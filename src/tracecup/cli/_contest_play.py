@@ -16,10 +16,10 @@ from rich.table import Table
 from tracecup.cli.common import emit, people, table_of
 
 if TYPE_CHECKING:
-    from tracecup.contest.archive import Archive
+    from tracecup.contest.archive.folder import Archive
+    from tracecup.contest.results.tables import Value
     from tracecup.contest.season import Season
     from tracecup.contest.stages import Progress
-    from tracecup.contest.tables import Value
     from tracecup.contest.worlds import World
 
 REPORT_FILE = "report.html"
@@ -29,8 +29,8 @@ def play_and_tell(
     folder: Path, season: Season, world: World, *, packed: bool, reported: bool, as_json: bool
 ) -> int:
     """Play a season (or go on with it), write zip and report, print what came out."""
-    from tracecup.contest.export import zip_archive
-    from tracecup.contest.manifest import read_digest
+    from tracecup.contest.archive.export import zip_archive
+    from tracecup.contest.archive.manifest import read_digest
     from tracecup.contest.season import play
     from tracecup.contest.stages import StageClock, peak_mb, read_timings
 
@@ -79,8 +79,8 @@ def write_html_report(folder: Path, path: Path) -> Path:
 
 def summary_of(archive: Archive) -> dict[str, Any]:
     """What the results say in short: awards, correlation, counts."""
-    from tracecup.contest.archive import read_json
-    from tracecup.contest.results import SUMMARY_FILE
+    from tracecup.contest.archive.folder import read_json
+    from tracecup.contest.results.compute import SUMMARY_FILE
 
     return dict(read_json(archive.results / SUMMARY_FILE))
 
@@ -100,7 +100,7 @@ def stage_table(timings: dict[str, dict[str, float]]) -> Table:
 
 def release_table(archive: Archive) -> Table:
     """Every release with its utility and its two minima, the safest first."""
-    from tracecup.contest.tables import read_table
+    from tracecup.contest.results.tables import read_table
 
     rows = read_table(archive.results / "releases.parquet").rows()
     several = len({row["challenge"] for row in rows if row["role"] == "team"}) > 1
@@ -120,7 +120,7 @@ def release_table(archive: Archive) -> Table:
 
 def award_table(archive: Archive) -> Table:
     """The awards with their winners and how sure the first places are."""
-    from tracecup.contest.tables import read_table
+    from tracecup.contest.results.tables import read_table
 
     rows = read_table(archive.results / "awards.parquet").rows()
     table = Table(title="Awards", title_justify="left", title_style="bold")

@@ -84,7 +84,7 @@ def simulate(
 
 
 def _rules(path: Path | None, users: int | None, days: int | None, challenges: str | None) -> Rules:
-    from tracecup.contest.rulefile import read_rules
+    from tracecup.contest.rules.file import read_rules
     from tracecup.contest.season import in_archive, season_rules
     from tracecup.errors import InvalidParameter
 
@@ -103,7 +103,7 @@ def _world(
 ) -> World:
     from tracecup.cli.common import load_city
     from tracecup.cli.train import load_training
-    from tracecup.contest.commitment import content_hash
+    from tracecup.contest.judging.commitment import content_hash
     from tracecup.contest.worlds import BuiltinWorld, TrainedWorld
     from tracecup.errors import InvalidParameter
     from tracecup.rng import child_seed

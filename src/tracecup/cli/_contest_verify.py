@@ -33,8 +33,8 @@ def verify(
 
     Example: `tracecup contest verify season`
     """
-    from tracecup.contest.export import opened
-    from tracecup.contest.verify import verify as look
+    from tracecup.contest.archive.export import opened
+    from tracecup.contest.archive.verify import verify as look
 
     with opened(archive) as folder, progress("scoring again") as advance:
         found = look(folder, digest=digest, rerun_samples=rerun_samples, progress=advance)

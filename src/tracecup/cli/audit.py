@@ -211,7 +211,7 @@ def _from_files(
     seed: int,
 ) -> Subject:
     from tracecup.city import read_clock
-    from tracecup.contest import pseudonymize
+    from tracecup.contest.judging.shuffle import pseudonymize
     from tracecup.errors import InvalidParameter
     from tracecup.rng import child_seed
     from tracecup.study.audit import Subject

@@ -39,7 +39,7 @@ def publish(
     Example: `tracecup publish --obfuscated anotraces.csv --original orgtraces.csv --released
     pubtraces.csv --id-table ptable.csv`
     """
-    from tracecup.contest import pseudonymize
+    from tracecup.contest.judging.shuffle import pseudonymize
     from tracecup.errors import InvalidParameter
     from tracecup.traces.files import read_obfuscated, read_traces, write_release_and_table
 

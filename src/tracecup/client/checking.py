@@ -17,9 +17,9 @@ from typing import Any
 from tracecup.city import read_city
 from tracecup.client.naming import Meant, foreign, meant_by
 from tracecup.contest.filenames import team_file
-from tracecup.contest.judge import Judge
-from tracecup.contest.rulefile import RULES_FILE, read_rules
+from tracecup.contest.judging.judge import Judge
 from tracecup.contest.rules import AttackKind
+from tracecup.contest.rules.file import RULES_FILE, read_rules
 from tracecup.errors import (
     InvalidFile,
     InvalidParameter,

@@ -16,7 +16,7 @@ from tracecup.client.account import Account
 from tracecup.client.connection import Body, Connection, multipart
 from tracecup.client.downloads import Progress, RemoteFile, digest, fetch_all, save_stream
 from tracecup.client.naming import Meant
-from tracecup.contest.rulefile import RULES_FILE
+from tracecup.contest.rules.file import RULES_FILE
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.safeio import atomic_write
 

@@ -1,8 +1,4 @@
-"""Room 6, the judge: what happens to a submission between the team and its attackers.
+"""Room 6, the contest: its rules, its judge, standings, results, archive, seasons of bots.
 
 No web in it; every rule of the contest lives here.
 """
-
-from tracecup.contest.pseudonymize import pseudonymize
-
-__all__ = ["pseudonymize"]

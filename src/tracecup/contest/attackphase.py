@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tracecup.attack import Case
-from tracecup.contest.archive import ANSWERS, Archive, read_json, write_data, write_json
+from tracecup.contest.archive.folder import ANSWERS, Archive, read_json, write_data, write_json
+from tracecup.contest.archive.manifest import WORK
 from tracecup.contest.bots import Bot
 from tracecup.contest.entries import Entry
-from tracecup.contest.judge import CellScores, Truth
-from tracecup.contest.manifest import WORK
+from tracecup.contest.judging.judge import CellScores, Truth
+from tracecup.contest.judging.release_scores import ReleaseScores, collect, score_answers
 from tracecup.contest.rules import ATTACK_KINDS, AttackKind
 from tracecup.contest.stages import Stages, in_threads
-from tracecup.contest.targetscores import TargetScores, collect, score_answers
 from tracecup.errors import InvalidFile, Problem
 from tracecup.rng import child_seed
 from tracecup.traces import IdTable, Traces
@@ -40,7 +40,7 @@ class AttackPhase:
         self._players = {**bots, **sample_players(archive)}
         self._done = self._total = 0
 
-    def run(self, targets: Sequence[Entry]) -> list[TargetScores]:
+    def run(self, targets: Sequence[Entry]) -> list[ReleaseScores]:
         """Attack the releases one after the other, several attackers at a time; all scores."""
         self._total = sum(len(self._attackers(entry)) for entry in targets)
         with self._stages.stage(STAGE):
@@ -65,12 +65,12 @@ class AttackPhase:
             if not name.isdigit() or judge.targets(int(name), [entry])
         ]
 
-    def _row(self, entry: Entry) -> TargetScores:
+    def _row(self, entry: Entry) -> ReleaseScores:
         archive, ledger, attackers = self._archive, self._stages.ledger, self._attackers(entry)
         kept = archive.root / WORK / f"scores_{entry.label}.npz"
         if ledger.done(f"scores: {entry.label}"):
             self._advance(len(attackers))
-            return TargetScores.load(kept, entry)
+            return ReleaseScores.load(kept, entry)
         case = archive.judge.case(archive.reference(entry), archive.released(entry))
         truth = archive.truth(entry)
         cells: dict[str, CellScores] = {}

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tracecup.city import ContestClock, write_city, write_clock
-from tracecup.contest.archive import (
+from tracecup.contest.archive.folder import (
     ABOUT_FILE,
     BOTS_FILE,
     CITY_FILE,
@@ -34,19 +34,19 @@ from tracecup.contest.archive import (
     write_json,
     write_text,
 )
+from tracecup.contest.archive.manifest import DIGEST, MANIFEST, WORK, read_digest, write_manifest
 from tracecup.contest.attackphase import AttackPhase, attack_seed
 from tracecup.contest.bots import Bot, bots_for
-from tracecup.contest.commitment import Opening, content_hash
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry, team_entries
+from tracecup.contest.judging.commitment import Opening, content_hash
+from tracecup.contest.judging.judged import JudgedRelease, read_judged
+from tracecup.contest.judging.release_scores import ReleaseScores
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.ledger import Ledger
-from tracecup.contest.manifest import DIGEST, MANIFEST, WORK, read_digest, write_manifest
-from tracecup.contest.pseudonymize import pseudonymize
-from tracecup.contest.results import results_of, write_results
-from tracecup.contest.rulefile import RULES_FILE, rules_text
+from tracecup.contest.results.compute import results_of, write_results
 from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, Rules
+from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.stages import Progress, Stages, in_threads
-from tracecup.contest.submission import Submission, read_submission
-from tracecup.contest.targetscores import TargetScores
 from tracecup.contest.worlds import World
 from tracecup.errors import InvalidParameter
 from tracecup.rng import child_seed
@@ -245,17 +245,17 @@ class _Play:
         path = archive.secret_file(entry, "anotraces")
         write_data(path, write_obfuscated, obfuscated, secret=True)
         verdict = judge.check_submission(path, original)
-        given = Submission.of(method, verdict, hors_concours)
+        given = JudgedRelease.of(method, verdict, hors_concours)
         return [path, write_json(archive.submission_file(entry), given.as_dict(), secret=True)]
 
     def published(self) -> list[Entry]:
         defenders = [BENCHMARK, *self.entries]
-        return [e for e in defenders if read_submission(self.archive, e).published]
+        return [e for e in defenders if read_judged(self.archive, e).published]
 
     def publish(self, entry: Entry) -> Sequence[Path]:
         """The judge shuffles a release; in a simulation the shuffle comes from the seed."""
         archive = self.archive
-        given, obfuscated = read_submission(archive, entry), archive.obfuscated(entry)
+        given, obfuscated = read_judged(archive, entry), archive.obfuscated(entry)
         released, table = archive.judge.publish(
             obfuscated,
             archive.judge.verdict(archive.original(entry), obfuscated),
@@ -299,12 +299,12 @@ class _Play:
                 "hors_concours": given.hors_concours,
             }
             for entry in archive.defenders
-            for given in [read_submission(archive, entry)]
+            for given in [read_judged(archive, entry)]
         }
         held = {"scorer": SCORER, "commitments": sealed, "releases": releases}
         return [*openings, write_json(archive.public / COMMITMENTS_FILE, held)]
 
-    def results(self, targets: Sequence[TargetScores]) -> Sequence[Path]:
+    def results(self, targets: Sequence[ReleaseScores]) -> Sequence[Path]:
         """Compute and write all results."""
         archive = self.archive
         return write_results(archive.results, results_of(archive, targets))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tracecup.contest.filenames import BENCHMARK, parse_file_name
 from tracecup.contest.rules import AttackKind
-from tracecup.contest.scoreboard import Board, Release, State
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, State
 from tracecup.errors import InvalidFile, InvalidParameter, Problem
 from tracecup.safeio import MIB, Limits, atomic_write, read_lines, show
 
@@ -56,7 +56,7 @@ class Sheet:
         return self.attackers + self.samples
 
     @classmethod
-    def of(cls, board: Board) -> Sheet:
+    def of(cls, board: AttackBoard) -> Sheet:
         """The sheet of a board: missing cells are 1, those of invalid releases 0."""
         scores = np.where(board.states == State.OWN, np.nan, board.values)
         return cls(
@@ -69,7 +69,7 @@ class Sheet:
             tuple(board.sums().values()),
         )
 
-    def board(self, valid: Mapping[str, bool] | None = None) -> Board:
+    def board(self, valid: Mapping[str, bool] | None = None) -> AttackBoard:
         """The board of a sheet; `valid` says which files reached the floor (all, without).
 
         Team and challenge come from the file name; a file of another name belongs to the
@@ -86,7 +86,7 @@ class Sheet:
             for j, attacker in enumerate([*teams, *self.samples])
             if not np.isnan(self.scores[i, j])
         }
-        return Board.of(self.kind, releases, teams, self.samples, tries)
+        return AttackBoard.of(self.kind, releases, teams, self.samples, tries)
 
     def take(self, files: Sequence[str]) -> Sheet:
         """The rows of these files, in this order; a part of the rows has no stated sums."""
@@ -188,16 +188,16 @@ def _number(text: str, high: float) -> float | None:
     return value if 0 <= value <= high else None
 
 
-def _release(sheet: Sheet, row: int, valid: bool) -> Release:
+def _release(sheet: Sheet, row: int, valid: bool) -> BoardRow:
     name = sheet.files[row]
     said = parse_file_name(name)
     if said is not None and said.attacker is None:
-        return Release(name, said.team, said.challenge, valid, said.team == BENCHMARK)
+        return BoardRow(name, said.team, said.challenge, valid, said.team == BENCHMARK)
     own = np.flatnonzero(np.isnan(sheet.scores[row]))
     if len(own) == 0:
         # A file that is nobody's and has no number: the judge's own data.
-        return Release(name, name, "trace", valid, benchmark=True)
-    return Release(name, team_of(sheet.columns[own[0]]), "trace", valid)
+        return BoardRow(name, name, "trace", valid, benchmark=True)
+    return BoardRow(name, team_of(sheet.columns[own[0]]), "trace", valid)
 
 
 class _SheetReader:

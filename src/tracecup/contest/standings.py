@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tracecup.contest.awards import Award, give_awards
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.rules import ATTACK_KINDS, AwardRules
-from tracecup.contest.scoreboard import Scoreboard
 from tracecup.contest.sheets import Sheet, column_of
+from tracecup.contest.standing.awards import Award, give_awards
+from tracecup.contest.standing.scoreboard import Scoreboard
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.score import FLOOR, is_valid
 from tracecup.score.intervals import CONFIDENCE

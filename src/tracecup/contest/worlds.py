@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tracecup.city import City, ContestClock
-from tracecup.contest.archive import SECRET_FILE_MODE
+from tracecup.contest.archive.folder import SECRET_FILE_MODE
 from tracecup.contest.entries import Entry
 from tracecup.contest.ledger import file_hash
 from tracecup.datasets import Metropolis

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City
-from tracecup.contest.archive import ABOUT_FILE, Archive, read_json
+from tracecup.contest.archive.folder import ABOUT_FILE, Archive, read_json
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import BENCHMARK, Entry
-from tracecup.contest.results import SUMMARY_FILE
+from tracecup.contest.results.compute import SUMMARY_FILE
+from tracecup.contest.results.tables import ResultTable, Value, read_table
 from tracecup.contest.rules import AttackKind, Rules
 from tracecup.contest.sheets import team_of
-from tracecup.contest.tables import Table, Value, read_table
 from tracecup.errors import InvalidFile, Problem
 from tracecup.report.facts import (
     Attacker,
@@ -120,7 +120,7 @@ def population_of(city: City, traces: Traces) -> Population:
 def _read(archive: Archive, name: str) -> list[Row]:
     if not (archive.root / ABOUT_FILE).exists():
         raise InvalidFile(archive.root, [Problem(0, "", "no archive", "the archive of a contest")])
-    table: Table = read_table(archive.results / f"{name}.parquet")
+    table: ResultTable = read_table(archive.results / f"{name}.parquet")
     return table.rows()
 
 

@@ -13,8 +13,8 @@ from datetime import timedelta
 from django.db import transaction
 
 from tracecup.contest.bots import bots_for
-from tracecup.contest.rulefile import rules_text
 from tracecup.contest.rules import FeedbackRules, Phases, RoundRules, Rules
+from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.models import ApiToken, Contest, Member, OneTimeLink, Person

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tracecup.city import City, ContestClock, read_city, read_clock
-from tracecup.contest.archive import CITY_FILE, CLOCK_FILE
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, SAMPLE_TEAMS, Entry
 from tracecup.contest.filenames import DATA_SETS, parse_file_name
-from tracecup.contest.judge import LIMITS
-from tracecup.contest.rulefile import RULES_FILE, read_rules
+from tracecup.contest.judging.judge import LIMITS
 from tracecup.contest.rules import (
     ATTACK_KINDS,
     AttackKind,
@@ -25,6 +24,7 @@ from tracecup.contest.rules import (
     RoundRules,
     Rules,
 )
+from tracecup.contest.rules.file import RULES_FILE, read_rules
 from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
 from tracecup.traces.files import read_traces
 

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from tracecup.contest.entries import Entry
-from tracecup.contest.judge import Judge
+from tracecup.contest.judging.judge import Judge
 from tracecup.contest.rules import Phases, Rules
 from tracecup.server import clock
 from tracecup.server.access import Actor

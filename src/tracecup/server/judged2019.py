@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tracecup.contest.entries import BENCHMARK, Entry, team_entries
-from tracecup.contest.judge import NOTHING, Judge, Truth
+from tracecup.contest.judging.judge import NOTHING, Judge, Truth
+from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.rules import ATTACK_KINDS
-from tracecup.contest.submission import Submission
 from tracecup.errors import InvalidTraces, TraceCupError
 from tracecup.server.compute.score import cell_scores
 from tracecup.server.folder2019 import AnswerFile, Folder
@@ -49,7 +49,7 @@ class DataSet2019:
     """
 
     entry: Entry
-    given: Submission
+    given: JudgedRelease
     files: dict[str, Path] = field(default_factory=dict)
     handed_in: Path | None = None
     missing: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Court2019:
     def sample(self, entry: Entry, number: int) -> DataSet2019:
         """A sample team with its truth, under the number that it has on the server."""
         here = Entry(number, entry.challenge)
-        given = Submission.of("", NOTHING)
+        given = JudgedRelease.of("", NOTHING)
         made = DataSet2019(here, given)
         made.files |= self._truth_files(here, self.reference(entry), self.original(entry))
         released, table = self.released(entry), self.table(entry)
@@ -151,21 +151,21 @@ class Court2019:
         obfuscated: SetTraces | None,
         released: SetTraces | None,
         table: IdTable | None,
-    ) -> tuple[Submission, tuple[str, ...]]:
+    ) -> tuple[JudgedRelease, tuple[str, ...]]:
         """The judge's verdict; a release that cannot be scored is invalid, with that reason."""
         if obfuscated is None and released is None:
-            return Submission.of("", NOTHING), ()
+            return JudgedRelease.of("", NOTHING), ()
         held = {"orgtraces": original, "reftraces": reference, "ptable": table}
         missing = tuple(entry.file(kind, ".csv") for kind, one in held.items() if one is None)
         if original is not None and obfuscated is not None:
             hors_concours = entry.team in self._hors_concours
             method = "None" if entry.is_benchmark else ""
             verdict = self.judge.verdict(original, obfuscated)
-            given = Submission.of(method, verdict, hors_concours)
+            given = JudgedRelease.of(method, verdict, hors_concours)
             if not missing or not given.published:
                 return given, ()
         else:
-            given = Submission.of("", NOTHING)
+            given = JudgedRelease.of("", NOTHING)
         reason = f"cannot be scored: {', '.join(missing)} not in the folder"
         return replace(given, valid=False, hors_concours=False, reason=reason), missing
 

@@ -12,11 +12,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tracecup.contest.archive import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE, SCORER
-from tracecup.contest.commitment import Opening, content_hash, fresh_nonce
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE, SCORER
 from tracecup.contest.entries import Entry, team_label
-from tracecup.contest.rulefile import rules_text
+from tracecup.contest.judging.commitment import Opening, content_hash, fresh_nonce
 from tracecup.contest.rules import ATTACK_KINDS, CityRules, Rules
+from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.folder2019 import Folder

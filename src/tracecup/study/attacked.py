@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from tracecup.attack import Case
 from tracecup.attack.portfolio import sample_attacks, winner_attacks
-from tracecup.contest import pseudonymize
 from tracecup.contest.bots import inference_attack, reid_attack
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.rng import child_seed
 from tracecup.score import HOSPITAL_WEIGHT, expected_error_score, inference_score, reid_score
 from tracecup.study.context import Team

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from tracecup.attack import Case, InferenceAttack, ReidAttack
 from tracecup.city import City
-from tracecup.contest import pseudonymize
 from tracecup.contest.bots import inference_attack, reid_attack
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
@@ -83,7 +83,7 @@ class Defended:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class DefendedRelease:
     """A defence's release as attackers get it, and what only the judge knows of it.
 
     `defence` is the name that was asked for, `tuned` what it was tuned to.
@@ -151,7 +151,7 @@ def release(
     floor: float | None = FLOOR,
     seed: int = 1,
     tuned: str | None = None,
-) -> Release:
+) -> DefendedRelease:
     """Obfuscate `original` with `defence` and pseudonymize it.
 
     With `tuned` (what an earlier call tuned it to) nothing is tuned again; the draws are the
@@ -172,10 +172,12 @@ def release(
     utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
     released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))
     case = Case(city, reference, released)
-    return Release(defence, str(method), utility, seconds, case, original, table)
+    return DefendedRelease(defence, str(method), utility, seconds, case, original, table)
 
 
-def attack(target: Release, method: ReidAttack | InferenceAttack, seed: int = 1) -> Attacked:
+def attack(
+    target: DefendedRelease, method: ReidAttack | InferenceAttack, seed: int = 1
+) -> Attacked:
     """Attack a release and score the answer."""
     draw = child_seed(seed, "attack", target.defence, str(method))
     started = time.perf_counter()

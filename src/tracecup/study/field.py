@@ -11,8 +11,8 @@ from functools import cache
 
 from tracecup.attack import Case
 from tracecup.attack.infer.linked import copy_linked
-from tracecup.contest import pseudonymize
 from tracecup.contest.bots import BOTS
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.obfuscate import Obfuscator, RareShift, parse_obfuscator
 from tracecup.score import FLOOR, inference_score, utility_score
 from tracecup.study.attacked import LINKING, Outcome, attack
@@ -30,7 +30,7 @@ BENCHMARK, CHEAT = "None", "Cheat(1)"
 
 
 @dataclass(frozen=True, eq=False)
-class Defended:
+class TunedDefence:
     """A tuned defence: its name, its cells in user order, their utility."""
 
     name: str
@@ -52,7 +52,7 @@ class Defence:
     told: float
 
 
-def field(context: Context, team: Team, first: int = 0, step: int = 1) -> Iterator[Defended]:
+def field(context: Context, team: Team, first: int = 0, step: int = 1) -> Iterator[TunedDefence]:
     """Each defence of the field on `team`, tuned to the floor (or to its bot's own).
 
     With `first` and `step` only every step-th one, so that several teams can share the field.
@@ -70,16 +70,16 @@ def attacked_field(context: Context, stage: str) -> tuple[Defence, ...]:
     return tuple(_attacked(context, team, one) for one in _entrants(context, team))
 
 
-def _entrants(context: Context, team: Team) -> Iterator[Defended]:
-    yield Defended(BENCHMARK, SetTraces.of_traces(team.original), 1.0)
+def _entrants(context: Context, team: Team) -> Iterator[TunedDefence]:
+    yield TunedDefence(BENCHMARK, SetTraces.of_traces(team.original), 1.0)
     yield from field(context, team)
     yield _applied(parse_obfuscator(CHEAT), team, context.seed_of("field", team.name, CHEAT))
 
 
-def _applied(method: Obfuscator, team: Team, seed: int) -> Defended:
+def _applied(method: Obfuscator, team: Team, seed: int) -> TunedDefence:
     cells = method.obfuscate(team.city, team.original, seed)
     utility = utility_score(team.city, team.original, cells).value
-    return Defended(tidy(str(method)), cells, utility)
+    return TunedDefence(tidy(str(method)), cells, utility)
 
 
 def tidy(name: str) -> str:
@@ -91,7 +91,7 @@ def tidy(name: str) -> str:
     return short(name.replace(f"rare={EVERY}", "all"))
 
 
-def _attacked(context: Context, team: Team, one: Defended) -> Defence:
+def _attacked(context: Context, team: Team, one: TunedDefence) -> Defence:
     seed = context.seed_of("field", team.name, one.name)
     released, table = pseudonymize(one.cells, seed)
     told = copy_linked(Case(team.city, team.reference, released), table, seed)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
-from tracecup.contest import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.datasets import Box, Dataset, Records, Timetable, read_csv, read_parquet
 from tracecup.datasets.table import BATCH_ROWS, COLUMNS
 from tracecup.datasets.textblocks import Layout, read_text

@@ -21,7 +21,7 @@ from tracecup.attack import InferenceAttack, ReidAttack
 from tracecup.obfuscate import Compose, Obfuscator
 from tracecup.registry import Method
 from tracecup.safeio import atomic_write
-from tracecup.study.comparison import Attacked, Release
+from tracecup.study.comparison import Attacked, DefendedRelease
 
 FORMAT = 1
 
@@ -62,7 +62,7 @@ class Cell:
         held = self.attacks.get(_key(method))
         return held is not None and held["code"] == _code(method)
 
-    def note(self, made: Release) -> None:
+    def note(self, made: DefendedRelease) -> None:
         """Remember the defence, tuned, and its utility."""
         if self.tuned is None:
             self.tuned, self.utility, self.seconds = made.tuned, made.utility.value, made.seconds

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.server.conftest import BEGINS
 
-from tracecup.contest.commitment import read_opening
+from tracecup.contest.judging.commitment import read_opening
 from tracecup.server import arrivals, clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused

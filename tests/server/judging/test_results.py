@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from tests.server.conftest import with_rules
 
-from tracecup.contest.archive import Archive
+from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.verify import verify
 from tracecup.contest.attackphase import read_attack_names
+from tracecup.contest.results.tables import csv_differences
 from tracecup.contest.rules import RoundRules
-from tracecup.contest.tables import csv_differences
-from tracecup.contest.verify import verify
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Role
 from tracecup.server.errors import Refused
@@ -81,7 +81,7 @@ class TestArchiveFolder:
         assert cell["score"] == min(one.score for one in scores)
 
     def test_zip_of_it_is_the_organisers(self, court, tmp_path):
-        from tracecup.contest.export import opened
+        from tracecup.contest.archive.export import opened
 
         court.to_results()
         made = StoredFile.objects.get(kind="archive")
@@ -323,12 +323,12 @@ class TestOverall:
 def test_published_csv_is_what_the_tables_say(court):
     court.to_results()
     found = results.published(court.round)
-    from tracecup.contest.tables import Table
+    from tracecup.contest.results.tables import ResultTable
 
     sha256, size = found.files["cells.csv"]
     path = store().path(sha256)
     assert path.stat().st_size == size
-    assert csv_differences(path, Table(found.tables["cells"]).csv()) == []
+    assert csv_differences(path, ResultTable(found.tables["cells"]).csv()) == []
 
 
 def _cell(found, kind, target, attacker):

@@ -171,7 +171,7 @@ class Stage:
 
     def told(self) -> dict:
         """All that counts in the end."""
-        from tracecup.contest.verify import verify
+        from tracecup.contest.archive.verify import verify
         from tracecup.server.jobs.queue import dead_jobs
         from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
         from tracecup.server.services import log

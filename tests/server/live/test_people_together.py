@@ -20,7 +20,7 @@ from django.db import connection, transaction
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.CONFIG.prepare()
 call_command("migrate", interactive=False, verbosity=0)
-from tracecup.contest.rulefile import rules_text
+from tracecup.contest.rules.file import rules_text
 from tracecup.contest.rules import PHASES, Rules
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor

@@ -22,13 +22,14 @@ import pytest
 
 from chromium import Browser, chromium
 from tracecup.city import read_city
-from tracecup.contest.archive import Archive
+from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.verify import verify
 from tracecup.contest.attackphase import answers, sample_players
 from tracecup.contest.bots import bots_for
 from tracecup.contest.entries import Entry
-from tracecup.contest.judge import Judge
-from tracecup.contest.results import results_of
-from tracecup.contest.rulefile import rules_text
+from tracecup.contest.judging.judge import Judge
+from tracecup.contest.judging.release_scores import score_target
+from tracecup.contest.results.compute import results_of
 from tracecup.contest.rules import (
     ChallengeRules,
     ClockRules,
@@ -37,9 +38,8 @@ from tracecup.contest.rules import (
     RoundRules,
     Rules,
 )
-from tracecup.contest.scoreboard import State
-from tracecup.contest.targetscores import score_target
-from tracecup.contest.verify import verify
+from tracecup.contest.rules.file import rules_text
+from tracecup.contest.standing.scoreboard import State
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.traces.files import (
     read_released,

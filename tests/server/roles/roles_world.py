@@ -15,7 +15,7 @@ from django.test import Client
 from tests.server.conftest import BEGINS
 from tests.server.conftest import RULES as SMALL_RULES
 
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.entries import Entry
 from tracecup.safeio import read_blocks
 from tracecup.server import clock

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tracecup.city import read_city
-from tracecup.contest.judge import Judge
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.judging.judge import Judge
+from tracecup.contest.rules.file import parse_rules
 from tracecup.errors import InvalidFile, InvalidTraces
 
 Payload = dict[str, Any]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from tracecup.city import City, ContestClock, read_city, write_city, write_clock
-from tracecup.contest.archive import CITY_FILE, CLOCK_FILE, write_data
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, write_data
 from tracecup.contest.entries import Entry
-from tracecup.contest.pseudonymize import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.worlds import BuiltinWorld, synthesize
 from tracecup.errors import InvalidTraces
 from tracecup.rng import child_seed

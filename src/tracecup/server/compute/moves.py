@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City, read_city
-from tracecup.contest.judge import Judge
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.judging.judge import Judge
+from tracecup.contest.rules.file import parse_rules
 from tracecup.traces import SetTraces, Traces
 
 BINS = 15

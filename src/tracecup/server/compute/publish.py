@@ -9,11 +9,11 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from tracecup.contest.archive import SCORER, write_text
-from tracecup.contest.commitment import Opening, content_hash, fresh_nonce
+from tracecup.contest.archive.folder import SCORER, write_text
 from tracecup.contest.entries import Entry, team_label
-from tracecup.contest.judge import NOTHING
-from tracecup.contest.submission import Submission
+from tracecup.contest.judging.commitment import Opening, content_hash, fresh_nonce
+from tracecup.contest.judging.judge import NOTHING
+from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.rng import child_seed
 from tracecup.server.compute.setting import Setting
 from tracecup.traces import SetTraces
@@ -47,7 +47,7 @@ def shuffle(payload: dict[str, Any]) -> dict[str, Any]:
 
 def _entry(
     setting: Setting, here: Entry, told: dict[str, Any], seed: str | None
-) -> tuple[Submission, dict[str, Path]]:
+) -> tuple[JudgedRelease, dict[str, Path]]:
     """What the judge says about one data set, and the files that the commitment fixes."""
     judge, original, out = setting.judge, setting.original(here), setting.out
     files = {"orgtraces": setting.file(here.file("orgtraces"))}
@@ -57,11 +57,11 @@ def _entry(
     elif told["handed_in"]:
         path = setting.file(here.file("anotraces"))
     else:
-        return Submission.of(told["method"], NOTHING), files
+        return JudgedRelease.of(told["method"], NOTHING), files
     # It was readable when it came in; if it is not any more, that is no verdict but our fault.
     obfuscated = judge.read_submission(path)
     verdict = judge.verdict(original, obfuscated)
-    given = Submission.of(told["method"], verdict, told["hors_concours"])
+    given = JudgedRelease.of(told["method"], verdict, told["hors_concours"])
     files["anotraces"] = path
     if given.published:
         rng = None if seed is None else child_seed(int(seed), "shuffle", here.label)

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tracecup.contest.archive import SCORER, Archive, make_folder, write_text
+from tracecup.contest.archive.export import zip_archive
+from tracecup.contest.archive.folder import SCORER, Archive, make_folder, write_text
+from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.attackphase import sample_players
 from tracecup.contest.entries import Entry
-from tracecup.contest.export import zip_archive
-from tracecup.contest.manifest import write_manifest
-from tracecup.contest.results import results_of, write_results
-from tracecup.contest.targetscores import TargetScores, score_target
+from tracecup.contest.judging.release_scores import ReleaseScores, score_target
+from tracecup.contest.results.compute import results_of, write_results
 from tracecup.engine import threads
 from tracecup.safeio import PARQUET_MAGIC, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
 
@@ -80,11 +80,11 @@ def lay_out(
     return Archive(root)
 
 
-def score_all(archive: Archive) -> list[TargetScores]:
+def score_all(archive: Archive) -> list[ReleaseScores]:
     """Score all answers to all releases, several releases at a time."""
     samples = list(sample_players(archive))
 
-    def one(entry: Entry) -> TargetScores:
+    def one(entry: Entry) -> ReleaseScores:
         teams = [name for name in archive.attackers if int(name) != entry.team]
         return score_target(archive, entry, [*teams, *samples])
 

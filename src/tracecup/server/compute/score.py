@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.archive import SCORER
-from tracecup.contest.judge import CellScores
+from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.judging.judge import CellScores
 from tracecup.score import Score
 from tracecup.server.compute.setting import Setting
 

@@ -11,11 +11,11 @@ from typing import Any
 
 from tracecup.attack import Case
 from tracecup.city import City, ContestClock, read_city
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.entries import Entry
-from tracecup.contest.judge import Judge, Truth
-from tracecup.contest.rulefile import parse_rules
+from tracecup.contest.judging.judge import Judge, Truth
 from tracecup.contest.rules import Rules
+from tracecup.contest.rules.file import parse_rules
 from tracecup.traces import Traces
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tracecup.city import City, ContestClock, Grid, write_city
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.entries import Entry
-from tracecup.contest.rulefile import rules_text
 from tracecup.contest.rules import ClockRules, RoundRules, Rules
+from tracecup.contest.rules.file import rules_text
 from tracecup.server.compute import attack, check, publish, score
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import (

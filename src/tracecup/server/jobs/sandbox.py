@@ -26,7 +26,7 @@ from tracecup.safeio import MIB
 PRELOAD = [
     "tracecup.cli.main",
     "tracecup.contest.attackphase",
-    "tracecup.contest.results",
+    "tracecup.contest.results.compute",
     "tracecup.contest.worlds",
     "tracecup.server.compute.warm",
 ]

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from django.db import models
 
-from tracecup.contest.rulefile import parse_rules
 from tracecup.contest.rules import RoundRules, Rules
+from tracecup.contest.rules.file import parse_rules
 from tracecup.server.models.people import Person
 
 

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.urls import path
 from django.views.decorators.http import require_safe
 
-from tracecup.contest.tables import Table
+from tracecup.contest.results.tables import ResultTable
 from tracecup.server.errors import not_found
 from tracecup.server.pages import resultcharts
 from tracecup.server.pages.context import place
@@ -54,7 +54,7 @@ def result_table(request: HttpRequest, slug: str, name: str, form: str) -> HttpR
     return answer
 
 
-def _spelled(table: Table, form: str) -> bytes:
+def _spelled(table: ResultTable, form: str) -> bytes:
     if form == "csv":
         return table.csv().encode()
     if form == "json":

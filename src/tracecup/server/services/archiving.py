@@ -1,4 +1,4 @@
-"""A round as an archive: every file of it in the layout of `tracecup.contest.archive`.
+"""A round as an archive: every file of it in the layout of `tracecup.contest.archive.folder`.
 
 What is here is computed from rows and blobs; `tracecup contest verify` finds no difference in it.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tracecup.contest.archive import (
+from tracecup.contest.archive.folder import (
     ABOUT_FILE,
     CITY_FILE,
     CLOCK_FILE,
@@ -25,13 +25,13 @@ from tracecup.contest.archive import (
     Archive,
     versions,
 )
+from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.attackphase import ATTACKS_FILE
 from tracecup.contest.entries import Entry, sample_entries, team_label
-from tracecup.contest.manifest import write_manifest
-from tracecup.contest.rulefile import RULES_FILE, rules_text
+from tracecup.contest.judging.judged import JudgedRelease as Handed
 from tracecup.contest.rules import ATTACK_KINDS, Rules
+from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.season import in_archive
-from tracecup.contest.submission import Submission as Handed
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.services.entries import SAMPLES, entry_of, round_seed
 from tracecup.server.services.judging import commitments

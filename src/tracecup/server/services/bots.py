@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.bots import bots_for
 from tracecup.contest.entries import Entry
 from tracecup.rng import child_seed

@@ -13,8 +13,8 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.rulefile import rules_text as text_of
 from tracecup.contest.rules import Rules
+from tracecup.contest.rules.file import rules_text as text_of
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive import SCORER
+from tracecup.contest.archive.folder import SCORER
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive import COMMITMENTS_FILE, SCORER
+from tracecup.contest.archive.folder import COMMITMENTS_FILE, SCORER
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.arrivals import FOLDER, is_awaited

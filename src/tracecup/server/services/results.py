@@ -12,13 +12,13 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive import SCORER
-from tracecup.contest.awards import Award, give_awards
+from tracecup.contest.archive.folder import SCORER
 from tracecup.contest.entries import Entry
 from tracecup.contest.rules import ATTACK_KINDS, AttackKind
-from tracecup.contest.scoreboard import Board, Scoreboard, State
-from tracecup.contest.scoreboard import Release as Row
 from tracecup.contest.sheets import column_of, team_of
+from tracecup.contest.standing.awards import Award, give_awards
+from tracecup.contest.standing.scoreboard import AttackBoard, Scoreboard, State
+from tracecup.contest.standing.scoreboard import BoardRow as Row
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, Role
 from tracecup.server.errors import Refused
@@ -186,7 +186,7 @@ def scoreboard_of(result_set: ResultSet) -> Scoreboard:
     cells, sums = table_rows(result_set, "cells"), table_rows(result_set, "sums")
     samples = {kind: rules.samples.columns(kind) for kind in ATTACK_KINDS}
 
-    def board(kind: AttackKind) -> Board:
+    def board(kind: AttackKind) -> AttackBoard:
         columns = [team_of(row["attacker"]) for row in sums if row["kind"] == kind]
         tries = {
             (cell["pubtraces"], team_of(cell["attacker"])): [cell["score"]]
@@ -194,7 +194,7 @@ def scoreboard_of(result_set: ResultSet) -> Scoreboard:
             if cell["kind"] == kind
         }
         teams = [name for name in columns if name.isdigit()]
-        return Board.of(kind, rows, teams, [n for n in columns if n in samples[kind]], tries)
+        return AttackBoard.of(kind, rows, teams, [n for n in columns if n in samples[kind]], tries)
 
     gone = {
         team_of(row["team"])
@@ -227,7 +227,7 @@ def live_board(round: Round) -> dict[str, Any]:
     board: dict[str, Any] = {"final": False, "targets": rules.awards.attack_targets}
     for kind in ATTACK_KINDS:
         tries = _tries(round, kind, releases, teams)
-        found = Board.of(kind, rows, teams, rules.samples.columns(kind), tries)
+        found = AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
         board[kind] = _told(found, rules.awards.attack_targets)
     return board
 
@@ -258,7 +258,7 @@ def _tries(
     return tries
 
 
-def _told(board: Board, targets: Any) -> dict[str, Any]:
+def _told(board: AttackBoard, targets: Any) -> dict[str, Any]:
     lowest = board.minimum()
     return {
         "columns": [column_of(name) for name in board.columns],

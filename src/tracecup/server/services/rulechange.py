@@ -13,10 +13,10 @@ from typing import Any, Literal, cast
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.fields import YEARS
-from tracecup.contest.rulefile import RULES_LIMITS, parse_rules
 from tracecup.contest.rules import PHASES, PhaseName, Rules
-from tracecup.contest.toml_lines import key_lines, line_of
+from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
+from tracecup.contest.rules.toml_lines import key_lines, line_of
+from tracecup.contest.rules.values import YEARS
 from tracecup.errors import InvalidFile
 from tracecup.server import clock
 from tracecup.server.access import Actor

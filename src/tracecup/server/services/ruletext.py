@@ -11,9 +11,9 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from tracecup.contest.rulefile import parse_rules, rules_text
 from tracecup.contest.rules import PHASES, PhaseName, Rules
-from tracecup.contest.toml_lines import Path, key_lines
+from tracecup.contest.rules.file import parse_rules, rules_text
+from tracecup.contest.rules.toml_lines import Path, key_lines
 
 Instants = Mapping[tuple[str, PhaseName], datetime]
 """(name of a round, phase) -> when it begins."""

@@ -22,7 +22,7 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from tracecup.contest.fields import zone_of
+from tracecup.contest.rules.values import zone_of
 from tracecup.report.chart import FOLLOW_THE_PAGE
 from tracecup.server import clock
 from tracecup.server.pages import teamwords, words

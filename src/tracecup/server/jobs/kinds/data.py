@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.archive import CITY_FILE, CLOCK_FILE
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
 from tracecup.contest.entries import Entry
 from tracecup.server.compute.data import OWN_CITY, OWN_MODEL
 from tracecup.server.jobs.queue import NotNow

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, Release
 from tracecup.server.services.entries import (

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.entries import Entry
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM

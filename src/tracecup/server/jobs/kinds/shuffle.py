@@ -9,7 +9,7 @@ import logging
 import os
 from typing import Any
 
-from tracecup.contest.archive import CITY_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.compute.publish import BENCHMARK_METHOD

@@ -12,9 +12,9 @@ from typing import Any
 
 from ninja import Schema
 
-from tracecup.contest.awards import Award
 from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
+from tracecup.contest.standing.awards import Award
 from tracecup.server.models import ResultSet
 from tracecup.server.services.pagedata.naming import all_named
 

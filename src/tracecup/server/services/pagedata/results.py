@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ninja import Schema
 
-from tracecup.contest.tables import Table
+from tracecup.contest.results.tables import ResultTable
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
@@ -87,12 +87,12 @@ def shown(role: Role, round: Round) -> ResultSet | None:
     return published(round) if may_see_scores(role, round) else None
 
 
-def table(role: Role, round: Round, name: str) -> Table:
+def table(role: Role, round: Round, name: str) -> ResultTable:
     """A published table."""
     found = shown(role, round)
     if found is None or name not in found.tables:
         raise not_found("table")
-    return Table(found.tables[name])
+    return ResultTable(found.tables[name])
 
 
 def _season(role: Role, names: Mapping[str, str]) -> list[AwardInfo]:

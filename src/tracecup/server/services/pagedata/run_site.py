@@ -247,8 +247,8 @@ def backups() -> list[BackupRow]:
 
 def new_page(person: Person | None, preset: str = "paper") -> NewPage:
     """The form for a new contest."""
-    from tracecup.contest.rulefile import rules_text
     from tracecup.contest.rules import Rules
+    from tracecup.contest.rules.file import rules_text
 
     deleted = deleted_contests(person)
     if not deleted:

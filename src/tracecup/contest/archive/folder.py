@@ -1,0 +1,266 @@
+"""The archive of a contest: one folder that holds all of it, and where in it everything lies.
+
+Public, secret, answers and results have a folder each; secrets are readable by their owner only.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tracecup import __version__
+from tracecup.city import City, ContestClock, read_city, read_clock
+from tracecup.contest.entries import (
+    BENCHMARK,
+    Entry,
+    sample_entries,
+    team_entries,
+    team_label,
+)
+from tracecup.contest.judging.judge import Judge, Truth
+from tracecup.contest.rules import AttackKind, Rules
+from tracecup.contest.rules.file import RULES_FILE, read_rules
+from tracecup.errors import InvalidFile, Problem
+from tracecup.safeio import MIB, Limits, atomic_write, read_blocks
+from tracecup.traces import SetTraces, Traces
+
+T = TypeVar("T")
+
+FORMAT = "tracecup-archive-1"
+ABOUT_FILE = "archive.json"
+CITY_FILE, CLOCK_FILE = "info_region.csv", "info_time.csv"
+PUBLIC, SECRET, ANSWERS, RESULTS = "public", "secret", "answers", "results"
+OPENINGS = "openings"
+COMMITMENTS_FILE = "commitments.json"
+WITHDRAWN_FILE = "withdrawn.json"
+SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
+SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
+SCORER = f"tracecup {__version__}"
+
+
+@dataclass(frozen=True)
+class About:
+    """What is played: how many teams, where their data come from, with which versions."""
+
+    teams: int
+    source: str
+    versions: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The file that says it."""
+        held = {
+            "format": FORMAT,
+            "teams": self.teams,
+            "source": self.source,
+            "versions": dict(self.versions),
+        }
+        return json.dumps(held, indent=1, sort_keys=True) + "\n"
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive at `root`; everything in it is found through this class."""
+
+    root: Path
+
+    @cached_property
+    def about(self) -> About:
+        """What is played."""
+        path = self.root / ABOUT_FILE
+        held = read_json(path)
+        try:
+            if held["format"] != FORMAT:
+                raise ValueError(held["format"])
+            versions = {str(k): str(v) for k, v in held["versions"].items()}
+            return About(int(held["teams"]), str(held["source"]), versions)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidFile(path, [Problem(0, "", "something else", f"a {FORMAT}")]) from error
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules."""
+        return read_rules(self.root / RULES_FILE)
+
+    @cached_property
+    def city(self) -> City:
+        """The city."""
+        return read_city(self.public / CITY_FILE)
+
+    @cached_property
+    def clock(self) -> ContestClock:
+        """The clock."""
+        return read_clock(self.public / CLOCK_FILE)
+
+    @cached_property
+    def judge(self) -> Judge:
+        """The judge that these rules make."""
+        return Judge(self.rules, self.city, self.clock)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The data sets of the teams."""
+        return team_entries(self.about.teams, self.rules.challenges_played)
+
+    @property
+    def defenders(self) -> list[Entry]:
+        """The benchmark, then the data sets of the teams."""
+        return [BENCHMARK, *self.entries]
+
+    @property
+    def samples(self) -> list[Entry]:
+        """The data sets of the sample teams."""
+        return sample_entries(self.about.teams)
+
+    @property
+    def attackers(self) -> list[str]:
+        """The teams as attackers: `001`, `002`, ..."""
+        return [Entry(team).number for team in range(1, self.about.teams + 1)]
+
+    @cached_property
+    def withdrawn(self) -> dict[str, str]:
+        """Teams (`003`) taken out of the competition after their releases were judged, and why.
+
+        They play hors concours from then on; most archives have no such file.
+        """
+        path = self.root / WITHDRAWN_FILE
+        held = read_json(path) if path.exists() else {}
+        if not isinstance(held, dict) or not set(held) <= set(self.attackers):
+            raise InvalidFile(path, [Problem(0, "", "something else", "teams with reasons")])
+        return {str(team): str(reason) for team, reason in held.items()}
+
+    def sample_attacks(self, kind: AttackKind) -> dict[str, str]:
+        """The sample attacks of a kind: column -> name."""
+        return self.rules.samples.columns(kind)
+
+    @property
+    def public(self) -> Path:
+        """What everybody may see while the contest runs."""
+        return self.root / PUBLIC
+
+    @property
+    def secret(self) -> Path:
+        """What nobody but the judge may see while the contest runs."""
+        return self.root / SECRET
+
+    @property
+    def results(self) -> Path:
+        """Scores and awards."""
+        return self.root / RESULTS
+
+    def public_file(self, entry: Entry, kind: str) -> Path:
+        """A file of a team that others may see: reftraces, pubtraces; of sample teams all."""
+        return self.public / team_label(entry.team) / entry.file(kind)
+
+    def secret_file(self, entry: Entry, kind: str) -> Path:
+        """A file of a team that is kept: orgtraces, anotraces, ptable."""
+        return self.secret / team_label(entry.team) / entry.file(kind)
+
+    def submission_file(self, entry: Entry) -> Path:
+        """What a team handed in and what the judge said, as JSON."""
+        return self.secret / team_label(entry.team) / f"submission_{entry.label}.json"
+
+    def opening_file(self, team: int, *, opened: bool) -> Path:
+        """The opening of a team's commitment: sealed among the secrets, or opened to all."""
+        folder = self.root if opened else self.secret
+        return folder / OPENINGS / f"opening_{team_label(team)}.txt"
+
+    def answer_file(self, entry: Entry, kind: str, attacker: str, attempt: int = 1) -> Path:
+        """An answer (etable, etraces) of a team (`003`) or of a sample attack (`I2`)."""
+        folder = team_label(int(attacker)) if attacker.isdigit() else attacker
+        return self.root / ANSWERS / folder / entry.answer(kind, attacker, attempt)
+
+    def answer_files(self, entry: Entry, kind: str, attacker: str) -> list[Path]:
+        """All tries of an attacker against a target that are there, the first one first."""
+        tries = (
+            self.answer_file(entry, kind, attacker, k + 1)
+            for k in range(self.rules.limits.attack_tries)
+        )
+        return [path for path in tries if path.exists()]
+
+    def reference(self, entry: Entry) -> Traces:
+        """The reference traces of a data set."""
+        return self.judge.read_reference(self.public_file(entry, "reftraces"))
+
+    def released(self, entry: Entry) -> SetTraces:
+        """The published traces of a data set."""
+        return self.judge.read_released(self.public_file(entry, "pubtraces"))
+
+    def original(self, entry: Entry) -> Traces:
+        """The original traces of a data set, from the secrets."""
+        return self.judge.read_original(self.secret_file(entry, "orgtraces"))
+
+    def obfuscated(self, entry: Entry) -> SetTraces:
+        """What the team handed in, from the secrets."""
+        return self.judge.read_obfuscated(self.secret_file(entry, "anotraces"))
+
+    def truth(self, entry: Entry) -> Truth:
+        """Original traces and ID table of a published data set."""
+        table = self.judge.read_id_table(self.secret_file(entry, "ptable"))
+        return Truth(self.original(entry), table)
+
+    def is_published(self, entry: Entry) -> bool:
+        """Whether a release of this data set is out."""
+        return self.public_file(entry, "pubtraces").exists()
+
+    def published(self) -> list[Entry]:
+        """The releases that are out, the benchmark first."""
+        return [entry for entry in self.defenders if self.is_published(entry)]
+
+
+def versions() -> dict[str, str]:
+    """What computes the results: they are byte-equal where these are equal."""
+    needed = ("numpy", "scipy", "numba", "pyarrow", "zstandard")
+    return {
+        "tracecup": __version__,
+        "python": platform.python_version(),
+        **{name: metadata.version(name) for name in needed},
+    }
+
+
+def read_json(path: Path, max_bytes: int = 64 * MIB) -> Any:
+    """A JSON file; `InvalidFile` if it is none."""
+    try:
+        return json.loads(b"".join(read_blocks(path, Limits(max_bytes=max_bytes))))
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(path, [Problem(0, "", "no JSON", "JSON")]) from error
+
+
+def write_text(path: Path, text: str, *, secret: bool = False) -> Path:
+    """Write a small text file, folders included; it appears whole or not at all."""
+    make_folder(path.parent, secret=secret)
+    with atomic_write(path, SECRET_FILE_MODE if secret else 0o666) as file:
+        file.write(text.encode())
+    return path
+
+
+def write_json(path: Path, held: object, *, secret: bool = False) -> Path:
+    """Write a JSON file with sorted keys."""
+    return write_text(path, json.dumps(held, indent=1, sort_keys=True) + "\n", secret=secret)
+
+
+def write_data(
+    path: Path, write: Callable[[Path, T], None], data: T, *, secret: bool = False
+) -> Path:
+    """Call `write(path, data)`, folders included; secrets are for their owner only."""
+    make_folder(path.parent, secret=secret)
+    write(path, data)
+    if secret:
+        path.chmod(SECRET_FILE_MODE)
+    return path
+
+
+def make_folder(folder: Path, *, secret: bool = False) -> None:
+    """Make a folder and those above it; secret ones can be entered by their owner only."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for path in reversed(missing):
+        path.mkdir(SECRET_FOLDER_MODE if secret else 0o777, exist_ok=True)

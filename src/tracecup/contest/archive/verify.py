@@ -1,0 +1,256 @@
+"""Verification of an archive: everything in it is computed again and compared.
+
+Files against the manifest, releases against the shuffle, commitments against what they fix,
+scores and results against the stored answers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import numpy as np
+
+from tracecup.attack import Case
+from tracecup.contest.archive.folder import COMMITMENTS_FILE, SCORER, SEED_FILE, Archive, read_json
+from tracecup.contest.archive.manifest import MANIFEST, check_manifest
+from tracecup.contest.attackphase import answers, attack_seed, sample_players
+from tracecup.contest.entries import BENCHMARK_TEAM, Entry
+from tracecup.contest.judging.commitment import content_hash, read_opening
+from tracecup.contest.judging.judge import NOTHING
+from tracecup.contest.judging.judged import JudgedRelease, read_judged
+from tracecup.contest.judging.release_scores import ReleaseScores, collect, score_answers
+from tracecup.contest.results.compute import SUMMARY_FILE, Results, results_of, sheet_table
+from tracecup.contest.results.tables import csv_differences, parquet_differences
+from tracecup.contest.sheets import Sheet, write_sheet
+from tracecup.engine import threads
+from tracecup.errors import TraceCupError
+from tracecup.traces import IdTable, SetTraces
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+
+
+def verify(
+    folder: Path,
+    *,
+    digest: str | None = None,
+    rerun_samples: bool = False,
+    progress: Progress | None = None,
+) -> list[str]:
+    """Every difference between an archive and what its files say, in words; empty if all is well.
+
+    `digest` is the published one of the manifest; without it the one in the archive is taken.
+    With `rerun_samples` the sample attacks are run again and their answers compared.
+    """
+    return _Verification(Archive(folder), digest, rerun_samples, progress).all()
+
+
+class _Verification:
+    def __init__(
+        self, archive: Archive, digest: str | None, rerun: bool, progress: Progress | None
+    ) -> None:
+        self.archive, self.digest, self.rerun, self.progress = archive, digest, rerun, progress
+        self.found: list[str] = []
+
+    def all(self) -> list[str]:
+        with self.looking_at(MANIFEST):
+            self.found += check_manifest(self.archive.root, self.digest)
+        try:
+            defenders, published = self.archive.defenders, self.archive.published()
+            _ = self.archive.judge
+        except TraceCupError as error:
+            return [*self.found, f"nothing more can be checked: {error}"]
+        self.each(defenders, _Verification.submission)
+        self.each(self.archive.samples, _Verification.sample)
+        with self.looking_at(COMMITMENTS_FILE):
+            self.commitments()
+        targets = self.each(published, _Verification.target, self.progress)
+        if len(targets) == len(published):
+            with self.looking_at("results"):
+                self.results(results_of(self.archive, targets))
+        return self.found
+
+    def each(
+        self,
+        entries: Sequence[Entry],
+        look: Callable[[_Verification, Entry], T],
+        progress: Progress | None = None,
+    ) -> list[T]:
+        """Look at data sets in threads; what is found is told in their order."""
+
+        def work(entry: Entry) -> tuple[list[str], list[T]]:
+            part, seen = _Verification(self.archive, self.digest, self.rerun, None), []
+            with part.looking_at(entry.label):
+                seen.append(look(part, entry))
+            return part.found, seen
+
+        results: list[T] = []
+        with threads() as pool:
+            for k, (found, seen) in enumerate(pool.map(work, entries), start=1):
+                self.found += found
+                results += seen
+                if progress is not None:
+                    progress(k, len(entries))
+        return results
+
+    @contextmanager
+    def looking_at(self, what: str) -> Iterator[None]:
+        """A file that cannot be read is a difference, and the rest is still looked at."""
+        try:
+            yield
+        except (TraceCupError, KeyError, TypeError, AttributeError, ValueError) as error:
+            self.found.append(f"{what}: cannot be checked: {error}")
+
+    def submission(self, entry: Entry) -> None:
+        """The verdict on what was handed in, and the release that was made of it."""
+        archive = self.archive
+        stored = read_judged(archive, entry)
+        original = archive.original(entry)
+        handed_in = archive.secret_file(entry, "anotraces")
+        verdict = (
+            archive.judge.check_submission(handed_in, original) if handed_in.exists() else NOTHING
+        )
+        computed = JudgedRelease.of(stored.method, verdict, stored.hors_concours)
+        where = _inside(archive, archive.submission_file(entry))
+        for field in dataclasses.fields(JudgedRelease):
+            said, is_so = getattr(stored, field.name), getattr(computed, field.name)
+            if said != is_so:
+                self.found.append(f"{where}: {field.name} is {said!r}, computed is {is_so!r}")
+        if computed.published != archive.is_published(entry):
+            expected = "be published" if computed.published else "not be published"
+            self.found.append(f"{where}: {entry.release} should {expected}")
+        elif computed.published:
+            table = archive.truth(entry).table
+            assert table is not None
+            self.shuffle(entry, archive.obfuscated(entry), table, archive.released(entry))
+
+    def sample(self, entry: Entry) -> None:
+        """A sample team's release is its original traces, shuffled by its public table."""
+        archive, file = self.archive, self.archive.public_file
+        original = archive.judge.read_original(file(entry, "orgtraces"))
+        released = archive.judge.read_released(file(entry, "pubtraces"))
+        table = archive.judge.read_id_table(file(entry, "ptable"))
+        archive.reference(entry)
+        self.shuffle(entry, SetTraces.of_traces(original), table, released)
+
+    def shuffle(
+        self, entry: Entry, obfuscated: SetTraces, table: IdTable, released: SetTraces
+    ) -> None:
+        shuffled = obfuscated.take_users(table.users).renamed(released.users)
+        if shuffled != released:
+            self.found.append(f"{entry.release}: is not the obfuscated file, shuffled by the table")
+
+    def commitments(self) -> None:
+        """Sealed before, opened after, and what they fix is what is there."""
+        archive = self.archive
+        path = archive.public / COMMITMENTS_FILE
+        held, where = read_json(path), _inside(archive, path)
+        if held.get("scorer") != SCORER:
+            self.found.append(f"{where}: scorer is {held.get('scorer')!r}, this is {SCORER!r}")
+        releases = {
+            entry.release: {
+                "published": given.published,
+                "valid": given.valid,
+                "hors_concours": given.hors_concours,
+            }
+            for entry in archive.defenders
+            for given in [read_judged(archive, entry)]
+        }
+        if held.get("releases") != releases:
+            self.found.append(f"{where}: does not list the releases as they were judged")
+        sealed = dict(held.get("commitments", {}))
+        teams = [Entry(team) for team in range(BENCHMARK_TEAM, archive.about.teams + 1)]
+        self.each(teams, lambda part, one: part.opening(one.team, sealed.get(one.number)))
+
+    def opening(self, team: int, committed: object) -> None:
+        """What is opened is what was committed to, and fixes the files that are there."""
+        archive = self.archive
+        for opened in (True, False):
+            path = archive.opening_file(team, opened=opened)
+            opening = read_opening(path)
+            where = _inside(archive, path)
+            if opening.commitment != committed or content_hash(path) != committed:
+                self.found.append(f"{where}: is not what was committed to ({committed})")
+        wanted = {
+            entry.file(kind, ".csv"): content_hash(archive.secret_file(entry, kind))
+            for entry in archive.defenders
+            if entry.team == team
+            for kind in ("orgtraces", "anotraces", "ptable")
+            if archive.secret_file(entry, kind).exists()
+        }
+        for name in sorted({*wanted, *opening.files}):
+            if wanted.get(name) != opening.files.get(name):
+                self.found.append(f"{where}: the commitment does not fix {name} as it is")
+
+    def target(self, entry: Entry) -> ReleaseScores:
+        """Score all answers to a release again."""
+        archive = self.archive
+        truth = archive.truth(entry)
+        case = archive.judge.case(archive.reference(entry), archive.released(entry))
+        teams = [name for name in archive.attackers if int(name) != entry.team]
+        cells = {
+            name: score_answers(archive, entry, truth, name)
+            for name in [*teams, *sample_players(archive)]
+        }
+        if self.rerun:
+            self.samples(entry, case)
+        return collect(archive.judge, entry, case, truth, cells)
+
+    def samples(self, entry: Entry, case: Case) -> None:
+        """Run the sample attacks again; their answers must be the stored ones."""
+        archive = self.archive
+        seed = attack_seed(int(read_json(archive.secret / SEED_FILE)["seed"]))
+        for name, player in sample_players(archive).items():
+            tables, inferred = answers(player, name, entry, case, seed)
+            for k, table in enumerate(tables, start=1):
+                path = archive.answer_file(entry, "etable", name, k)
+                if archive.judge.read_table(path) != table:
+                    self.found.append(f"{_inside(archive, path)}: {name} gives another table")
+            for k, traces in enumerate(inferred, start=1):
+                path = archive.answer_file(entry, "etraces", name, k)
+                stored = archive.judge.read_inferred(path)
+                if not np.array_equal(stored.regions, traces.regions):
+                    self.found.append(f"{_inside(archive, path)}: {name} infers other traces")
+
+    def results(self, computed: Results) -> None:
+        """All tables of results, value by value."""
+        folder = self.archive.results
+        for name, table in computed.tables.items():
+            self.differ(folder / f"{name}.csv", csv_differences, table.csv())
+            self.differ(folder / f"{name}.parquet", parquet_differences, table)
+        for kind, sheet in computed.sheets.items():
+            self.differ(folder / f"{kind}.csv", csv_differences, _sheet_text(sheet))
+            self.differ(folder / f"{kind}.parquet", parquet_differences, sheet_table(sheet))
+        self.differ(folder / SUMMARY_FILE, _json_differences, computed.summary)
+
+    def differ(self, path: Path, look: Callable[[Path, T], list[str]], computed: T) -> None:
+        where = _inside(self.archive, path)
+        with self.looking_at(where):
+            self.found += [f"{where}: {said}" for said in look(path, computed)]
+
+
+def _sheet_text(sheet: Sheet) -> str:
+    with TemporaryDirectory() as folder:
+        write_sheet(Path(folder) / "sheet.csv", sheet)
+        return (Path(folder) / "sheet.csv").read_text()
+
+
+def _json_differences(path: Path, expected: object) -> list[str]:
+    stored, wanted = read_json(path), json.loads(json.dumps(expected))
+    keys = sorted({*stored, *wanted})
+    return [
+        f"{key} is {stored.get(key)!r}, computed is {wanted.get(key)!r}"
+        for key in keys
+        if stored.get(key) != wanted.get(key)
+    ]
+
+
+def _inside(archive: Archive, path: Path) -> str:
+    """A path as the manifest names it."""
+    return path.relative_to(archive.root).as_posix()

@@ -1,0 +1,147 @@
+"""Result tables: the same columns as CSV for people and as Parquet for programs.
+
+Numbers are written with the shortest digits that give them back; empty means "none".
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
+from tracecup.safeio import atomic_write, open_regular, read_blocks
+
+Value = str | int | float | bool | None
+MAX_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class ResultTable:
+    """Columns by name, all of the same length; the values of a column are of one type or None."""
+
+    columns: Mapping[str, Sequence[Value]]
+
+    def __post_init__(self) -> None:
+        lengths = {name: len(values) for name, values in self.columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InvalidParameter(f"columns of a table differ in length: {lengths}")
+
+    @classmethod
+    def of_rows(cls, names: Sequence[str], rows: Sequence[Sequence[Value]]) -> ResultTable:
+        """From rows.
+
+        >>> ResultTable.of_rows(["a", "b"], [[1, "x"], [2, None]]).csv()
+        'a,b\\n1,x\\n2,\\n'
+        """
+        for row in rows:
+            if len(row) != len(names):
+                raise InvalidParameter(f"a row has {len(row)} values for {len(names)} columns")
+        return cls({name: [row[k] for row in rows] for k, name in enumerate(names)})
+
+    def rows(self) -> list[dict[str, Value]]:
+        """One dictionary per row."""
+        names = list(self.columns)
+        return [
+            dict(zip(names, row, strict=True)) for row in zip(*self.columns.values(), strict=True)
+        ]
+
+    def csv(self) -> str:
+        """As CSV text; fields with a comma are quoted."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in zip(*self.columns.values(), strict=True):
+            writer.writerow([spelled(value) for value in row])
+        return out.getvalue()
+
+    def write(self, folder: Path, name: str) -> list[Path]:
+        """Write `name.csv` and `name.parquet`; the two paths."""
+        return [self.write_csv(folder / f"{name}.csv"), self.write_parquet(folder, name)]
+
+    def write_csv(self, path: Path) -> Path:
+        """Write the CSV."""
+        with atomic_write(path) as file:
+            file.write(self.csv().encode())
+        return path
+
+    def write_parquet(self, folder: Path, name: str) -> Path:
+        """Write the Parquet twin."""
+        from pyarrow import parquet
+
+        path = folder / f"{name}.parquet"
+        with atomic_write(path) as file:
+            parquet.write_table(self.arrow(), file, compression="zstd")
+        return path
+
+    def arrow(self) -> Any:
+        """As an Arrow table; a column without any value is one of text."""
+        import pyarrow as pa
+
+        def column(values: Sequence[Value]) -> Any:
+            empty = all(value is None for value in values)
+            return pa.array(list(values), type=pa.string() if empty else None)
+
+        return pa.table({name: column(values) for name, values in self.columns.items()})
+
+
+def read_table(path: Path) -> ResultTable:
+    """A Parquet table of results, as written by `ResultTable.write`."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with open_regular(path) as file:
+            held = parquet.read_table(pa.PythonFile(file, mode="r"))
+    except UnreadableFile:
+        raise
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise InvalidFile(path, [Problem(0, "", "something else", "a Parquet table")]) from error
+    return ResultTable({name: held.column(name).to_pylist() for name in held.column_names})
+
+
+def spelled(value: Value) -> str:
+    """A value as a result file writes it.
+
+    >>> spelled(0.25), spelled(None), spelled(True)
+    ('0.25', '', 'yes')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def csv_differences(path: Path, expected: str) -> list[str]:
+    """Where a stored CSV is not what was computed: the first few lines of it, in words."""
+    found = b"".join(read_blocks(path)).decode("utf-8", "replace").splitlines()
+    wanted = expected.splitlines()
+    if len(found) != len(wanted):
+        return [f"has {len(found)} lines, computed are {len(wanted)}"]
+    wrong = [k for k in range(len(wanted)) if found[k] != wanted[k]]
+    said = [f"line {k + 1} is {found[k]!r}, computed is {wanted[k]!r}" for k in wrong[:MAX_SHOWN]]
+    if len(wrong) > MAX_SHOWN:
+        said.append(f"and {len(wrong) - MAX_SHOWN} more lines")
+    return said
+
+
+def parquet_differences(path: Path, expected: ResultTable) -> list[str]:
+    """Where a stored Parquet table is not what was computed, in words."""
+    found = read_table(path)
+    if list(found.columns) != list(expected.columns):
+        return [f"has the columns {list(found.columns)}, computed are {list(expected.columns)}"]
+    said = []
+    for name, values in expected.columns.items():
+        stored = found.columns[name]
+        if len(stored) != len(values):
+            return [f"has {len(stored)} rows, computed are {len(values)}"]
+        wrong = [k for k in range(len(values)) if stored[k] != values[k]]
+        said += [
+            f"row {k + 1}, column {name} is {stored[k]!r}, computed is {values[k]!r}"
+            for k in wrong[:MAX_SHOWN]
+        ]
+    return said

@@ -1,0 +1,44 @@
+"""The rules of a contest as data: what `contest.toml` says, with the paper's values as defaults.
+
+A key is declared once, in `model`; reading, checking, writing and the documentation follow from it.
+"""
+
+from tracecup.contest.rules.model import (
+    ATTACK_KINDS,
+    PHASES,
+    ROUND_WEIGHTS,
+    AttackKind,
+    AwardRules,
+    ChallengeRules,
+    CityRules,
+    ClockRules,
+    Conflict,
+    FeedbackRules,
+    LimitRules,
+    PhaseName,
+    Phases,
+    RoundRules,
+    Rules,
+    SampleRules,
+    ScoreRules,
+)
+
+__all__ = [
+    "ATTACK_KINDS",
+    "PHASES",
+    "ROUND_WEIGHTS",
+    "AttackKind",
+    "AwardRules",
+    "ChallengeRules",
+    "CityRules",
+    "ClockRules",
+    "Conflict",
+    "FeedbackRules",
+    "LimitRules",
+    "PhaseName",
+    "Phases",
+    "RoundRules",
+    "Rules",
+    "SampleRules",
+    "ScoreRules",
+]
