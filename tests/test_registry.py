@@ -439,7 +439,7 @@ class TestRegister:
             register("reid", "A", "a function")(len)  # type: ignore[type-var]  # wrong on purpose
 
     def test_needs_a_frozen_dataclass_below(self) -> None:
-        for cls in (type("A", (ReidAttack,), {}), dataclass(type("A", (ReidAttack,), {}))):
+        for cls in (type("A", (ReidAttack,), {}), dataclass(type("A", (Method,), {}))):
             with pytest.raises(InvalidParameter, match=r"between @register\(...\) and class"):
                 register("reid", "A", "not frozen")(cls)
 

@@ -170,8 +170,8 @@ class Method:
 
     @classmethod
     def parameters(cls) -> tuple[Parameter, ...]:
-        """The declared parameters, in order."""
-        fields = dataclasses.fields(cast(Any, cls))
+        """The declared parameters, in order; inherited ones by keyword only come last."""
+        fields = sorted(dataclasses.fields(cast(Any, cls)), key=lambda field: bool(field.kw_only))
         return tuple(
             dataclasses.replace(f.metadata["rule"], name=f.name.rstrip("_"), attribute=f.name)
             for f in fields

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.attack import Case, InferenceAttack, ReidAttack, match_table
+from tracecup.errors import InvalidParameter
 from tracecup.registry import methods, parse
 from tracecup.rng import Rng
 
@@ -28,6 +30,10 @@ OPTIONS = [
     ("reid", "HomeProb-R(slots=3,members=10)"),
     ("reid", "Fuzzy-R(0.2,0.5,tf=count,idf=log,order=spread-first)"),
     ("inference", "VisitProb-T(cells=0.1,members=10,match=assignment)"),
+    ("reid", "VisitProb-R(cells=0.5,match=assignment)"),
+    ("reid", "Fuzzy-R(0.33,1,match=soft,tau=2)"),
+    ("inference", "VisitProb-T(match=soft,tau=3)"),
+    ("inference", "Fuzzy-T(0.33,1,0,match=assignment)"),
     ("inference", "Fuzzy-T(0.33,0.5,5)"),
     ("inference", "Prior-T(user=1,population=4)"),
 ]
@@ -46,6 +52,24 @@ class LastUser(ReidAttack):
 class TestReidAttack:
     def test_a_score_matrix_is_enough(self, make_case: Callable[..., Case]) -> None:
         assert LastUser().identify(make_case(1)).users.tolist() == [5] * 6
+
+    @pytest.mark.parametrize("match", ["argmax", "greedy", "assignment", "soft"])
+    def test_links_as_its_parameter_says(self, make_case: Callable[..., Case], match: str) -> None:
+        case, attack = make_case(2, users=12), LastUser(match=match, tau=0.5)
+        expected = match_table(attack.score_matrix(case), match, 0.5)
+        assert attack.identify(case).users.tolist() == expected.users.tolist()
+
+    @pytest.mark.parametrize("bad", [{"match": "best"}, {"tau": 0.0}, {"tau": np.nan}])
+    def test_refuses_another_way_to_link(
+        self, make_case: Callable[..., Case], bad: dict[str, Any]
+    ) -> None:
+        with pytest.raises(InvalidParameter, match="LastUser"):
+            LastUser(**bad).identify(make_case(1))
+
+    def test_every_known_attack_takes_a_match(self) -> None:
+        for name in methods("reid"):
+            assert str(parse("reid", f"{name}(match=assignment)")).endswith("match=assignment)")
+            assert "match" not in str(parse("reid", f"{name}(match=argmax)"))
 
     def test_without_scores_it_says_so(self, make_case: Callable[..., Case]) -> None:
         with pytest.raises(NotImplementedError, match="ReidAttack defines no score_matrix"):

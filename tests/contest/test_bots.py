@@ -13,7 +13,7 @@ class TestBots:
     def test_there_are_21_different_teams(self):
         assert len(BOTS) == 21
         assert len({(bot.obfuscation, bot.floor) for bot in BOTS}) == 21
-        assert len({(bot.reid, bot.match) for bot in BOTS}) == 21
+        assert len({bot.reid for bot in BOTS}) == 21
         assert len({bot.trace for bot in BOTS}) == 21
 
     def test_every_name_is_known(self):
@@ -76,15 +76,15 @@ class TestIdentify:
     def test_matches_as_it_says(self, tiny_world, match, matcher):
         reference, original = tiny_world.data(None, _clock(), 30, 4)
         case = Case(tiny_world.city, reference, SetTraces.of_traces(original))
-        bot = Bot("None", ("HomeProb-R",), (), match=match)
+        bot = Bot("None", (f"HomeProb-R(match={match})",), ())
         wanted = matcher(reid_attack("HomeProb-R").scores(case))
         assert bot.identify(0, case, 1) == wanted
 
 
 class TestAttackName:
-    def test_names_tries_and_matching(self):
-        bot = Bot("None", ("A", "B"), ("C",), match="greedy")
-        assert bot.attack_name("reid") == "A (greedy) | B (greedy)"
+    def test_names_all_tries(self):
+        bot = Bot("None", ("A", "B"), ("C",))
+        assert bot.attack_name("reid") == "A | B"
         assert bot.attack_name("trace") == "C"
 
 

@@ -6,7 +6,14 @@ Importing this room makes its methods known by name.
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.infer import FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
-from tracecup.attack.match import argmax_table, assignment_table, greedy_table
+from tracecup.attack.match import (
+    argmax_table,
+    assignment_table,
+    greedy_table,
+    log_sinkhorn,
+    match_table,
+    soft_links,
+)
 from tracecup.attack.models import FuzzyR, HomeProbR, RandomR, VisitProbR
 from tracecup.attack.portfolio import sample_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
@@ -30,6 +37,9 @@ __all__ = [
     "argmax_table",
     "assignment_table",
     "greedy_table",
+    "log_sinkhorn",
+    "match_table",
     "sample_attacks",
+    "soft_links",
     "winner_attacks",
 ]

@@ -5,22 +5,34 @@ An attack is a frozen dataclass of parameters; it keeps nothing between cases.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.case import Case
+from tracecup.attack.match import MATCH, MATCHES, TAU, match_table
 from tracecup.attack.scores import MatrixScores, Scores
-from tracecup.registry import Method
+from tracecup.registry import Method, parameter
 from tracecup.rng import Rng
 from tracecup.traces import IdTable, Traces
 
+LINKING = ("match", "tau")
+"""The parameters that every re-identification has from `ReidAttack`."""
 
+
+@dataclass(frozen=True)
 class ReidAttack(Method):
     """Re-identification: scores for every (pseudonym, user) pair, then an ID table.
 
     A new attack defines `score_matrix`, or `scores` if it can produce rows without holding the
-    matrix; the other one and `identify` follow.
+    matrix; the other one and `identify` follow. Every attack has the parameters `match` and `tau`
+    of this class after its own ones, by keyword only: `VisitProb-R(match=assignment)`.
     """
+
+    _: KW_ONLY
+    match: str = parameter("argmax", MATCH, words=MATCHES, positional=False)
+    tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def score_matrix(self, case: Case, rng: Rng = None) -> NDArray[np.float64]:
         """Scores of shape (m pseudonyms, m users), higher = more likely; O(m^2) memory."""
@@ -33,11 +45,15 @@ class ReidAttack(Method):
         return MatrixScores(self.score_matrix(case, rng))
 
     def identify(self, case: Case, rng: Rng = None) -> IdTable:
-        """The user with the highest score for every pseudonym; users may repeat.
+        """The ID table that `match` makes of the scores; by default users may repeat.
 
-        Scores within 1e-9 of the maximum are ties and go to the smallest user.
+        Then it is the user with the highest score for every pseudonym; scores within 1e-9 of the
+        maximum are ties and go to the smallest user.
         """
-        return IdTable(self.scores(case, rng).best())
+        for rule in self.parameters():
+            if rule.name in LINKING:  # an attack checks its own ones when it scores
+                rule.check(getattr(self, rule.attribute), self.name or type(self).__name__)
+        return match_table(self.scores(case, rng), self.match, self.tau)
 
 
 class InferenceAttack(Method):

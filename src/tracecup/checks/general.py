@@ -6,7 +6,7 @@ The checks of a kind come on top.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, cast
 
@@ -54,12 +54,17 @@ def explains_itself(method: Method) -> None:
     )
 
 
-def refuses_bad_parameters(work: Callable[[Any], object], where: str) -> Check:
-    """The check that `work(method)` refuses parameters outside their declared range."""
+def refuses_bad_parameters(
+    work: Callable[[Any], object], where: str, inherited: Collection[str] = ()
+) -> Check:
+    """The check that `work(method)` refuses parameters outside their declared range.
+
+    Those that a method has from the base class of its kind are `inherited`, and checked there.
+    """
 
     def refuses_bad_parameters(method: Method) -> str | None:
         """Parameters outside their declared range raise InvalidParameter when work starts."""
-        rules = method.parameters()
+        rules = [rule for rule in method.parameters() if rule.attribute not in inherited]
         for rule in rules:
             for bad in bad_values(rule):
                 try:

@@ -56,7 +56,8 @@ class CheckedKind:
     @property
     def checks(self) -> tuple[Check, ...]:
         """Those of every method, then its own."""
-        refuses = refuses_bad_parameters(self.start, self.where)
+        inherited = getattr(self.base, "__dataclass_fields__", {})
+        refuses = refuses_bad_parameters(self.start, self.where, inherited)
         return (name_parses_back(self.kind), explains_itself, refuses, *self.own)
 
 

@@ -39,13 +39,14 @@ def reid(
     released: Released,
     out: Annotated[Path, typer.Option("--out", help="Inferred ID table to write (etable).")],
     match: Annotated[
-        Literal["argmax", "greedy", "assignment"],
+        Literal["argmax", "greedy", "assignment", "soft"] | None,
         typer.Option(
             "--match",
             help="argmax: the best user of each pseudonym, users may repeat. greedy: one to one "
-            "by ascending pseudonym. assignment: one to one with the largest sum of scores.",
+            "by ascending pseudonym. assignment: one to one with the largest sum of scores. soft: "
+            "the likeliest user if links are one to one. The same as match= in the name.",
         ),
-    ] = "argmax",
+    ] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> int:
@@ -56,7 +57,9 @@ def reid(
     Example: `tracecup attack reid VisitProb-R --city info_region.csv --clock info_time.csv
     --reference reftraces.csv --released pubtraces.csv --out etable.csv`
     """
-    from tracecup.attack import ReidAttack, assignment_table, greedy_table
+    from dataclasses import replace
+
+    from tracecup.attack import ReidAttack
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
     from tracecup.traces.files import write_inferred_table
@@ -64,19 +67,16 @@ def reid(
     method = parse("reid", name)
     if not isinstance(method, ReidAttack):
         raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
+    method = replace(method, match=match) if match else method
     case = _load_case(city, clock, reference, released)
     started = time.perf_counter()
-    if match == "argmax":
-        table = method.identify(case, seed)
-    else:
-        matcher = greedy_table if match == "greedy" else assignment_table
-        table = matcher(method.scores(case, seed))
+    table = method.identify(case, seed)
     seconds = time.perf_counter() - started
     write_inferred_table(out, table)
     named = len(set(table.users.tolist()))
     payload = {
         "attack": str(method),
-        "match": match,
+        "match": method.match,
         "seed": seed,
         "users": case.n_users,
         "users_named": named,
@@ -84,7 +84,7 @@ def reid(
         "out": str(out),
     }
     rows = [
-        ("attack", f"{method} ({match})"),
+        ("attack", f"{method} ({method.match})"),
         ("users named", f"{named} of {case.n_users}"),
         ("took", f"{seconds:.3f} s"),
         ("written to", str(out)),

@@ -8,20 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from tracecup.attack import (
-    Case,
-    InferenceAttack,
-    ReidAttack,
-    assignment_table,
-    greedy_table,
-)
+from tracecup.attack import Case, InferenceAttack, ReidAttack
 from tracecup.city import City
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import KMeans, NoObfuscation, Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import parse
 from tracecup.traces import IdTable, Traces
 
-Match = Literal["argmax", "greedy", "assignment"]
 # Bots stop turning their knob when they are this near to the floor.
 TOLERANCE = 1e-4
 
@@ -31,13 +24,12 @@ class Bot:
     """How one bot plays.
 
     `obfuscation` is tuned to `floor` (the contest's where None) unless `fixed`. `reid` and
-    `trace` are its attacks, one for each try; `match` says how it turns scores into an ID table.
+    `trace` are its attacks, one for each try.
     """
 
     obfuscation: str
     reid: tuple[str, ...]
     trace: tuple[str, ...]
-    match: Match = "argmax"
     floor: float | None = None
     fixed: bool = False
     hors_concours: bool = False
@@ -63,11 +55,7 @@ class Bot:
 
     def identify(self, attempt: int, case: Case, seed: int) -> IdTable:
         """The inferred ID table of a try (from 0)."""
-        attack = reid_attack(self.reid[attempt])
-        if self.match == "argmax":
-            return attack.identify(case, seed)
-        scores = attack.scores(case, seed)
-        return greedy_table(scores) if self.match == "greedy" else assignment_table(scores)
+        return reid_attack(self.reid[attempt]).identify(case, seed)
 
     def infer(self, attempt: int, case: Case, seed: int) -> Traces:
         """The inferred traces of a try (from 0)."""
@@ -75,10 +63,7 @@ class Bot:
 
     def attack_name(self, kind: Literal["reid", "trace"]) -> str:
         """How results call its attack."""
-        if kind == "trace":
-            return " | ".join(self.trace)
-        matched = "" if self.match == "argmax" else f" ({self.match})"
-        return " | ".join(f"{name}{matched}" for name in self.reid)
+        return " | ".join(self.trace if kind == "trace" else self.reid)
 
 
 def reid_attack(name: str) -> ReidAttack:
@@ -107,13 +92,13 @@ BOTS: tuple[Bot, ...] = (
     Bot("MRLH(2,2,0.5)", ("HomeProb-R(slots=6)",), ("HomeProb-T(slots=6)",), fixed=True),
     Bot("PL", ("Fuzzy-R(0.33,0.5)",), ("Prior-T",)),
     Bot("RareShift(3)", ("Fuzzy-R(0.5,1)",), ("Fuzzy-T(0.5,1,3)",)),
-    Bot("MRLH(0,0)", ("VisitProb-R",), ("VisitProb-T(match=assignment)",), match="greedy"),
+    Bot("MRLH(0,0)", ("VisitProb-R(match=greedy)",), ("VisitProb-T(match=assignment)",)),
     Bot("RR", ("Fuzzy-R(0.33,1,idf=log)",), ("Fuzzy-T(0.33,1,0,idf=log)",)),
     Bot("MRLH(1,0)", ("HomeProb-R(slots=1)",), ("Replay-T",)),
     Bot("KMeans(400)", ("Fuzzy-R(0.33,1)", "VisitProb-R"), ("Fuzzy-T(0.33,1,8)", "VisitProb-T")),
     Bot("Cheat", ("Fuzzy-R(0.33,1,tf=count)",), ("Fuzzy-T(0.33,1,0,tf=count)",)),
     Bot("RareShift(1)", ("HomeProb-R(slots=10)",), ("HomeProb-T(slots=10)",)),
-    Bot("KMeans(20)", ("VisitProb-R",), ("VisitProb-T",), match="assignment"),
+    Bot("KMeans(20)", ("VisitProb-R(match=assignment)",), ("VisitProb-T",)),
     Bot("MRLH(0,2)", ("Fuzzy-R(0.2,0.5)",), ("Fuzzy-T(0.2,0.5,5)",)),
     Bot("PL(4,1)", ("HomeProb-R(slots=3)",), ("HomeProb-T(slots=3)",), floor=0.8),
     Bot("RareShift(5)", ("Fuzzy-R(1,2)",), ("Fuzzy-T(1,2,4)",)),

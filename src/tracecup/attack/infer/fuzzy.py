@@ -15,6 +15,7 @@ from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
 from tracecup.attack.infer.copy import DELETED, copy_cells
 from tracecup.attack.infer.frequent import frequent_regions
+from tracecup.attack.match import LINKS, TAU, link_one_to_one
 from tracecup.attack.models.fuzzy import ETA0, IDF, LAMBDA0, ORDER, TF, FuzzyR
 from tracecup.attack.models.visitprob import PAPER
 from tracecup.registry import parameter, register
@@ -24,6 +25,10 @@ from tracecup.traces import IdTable, Traces
 THRESHOLD = (
     "days on which a region must occur at a slot to replace the released cell; "
     "0 = max(2, a quarter of the reference days, rounded up)"
+)
+FIRST = (
+    "how users are given out: to the first pseudonym that names them (the winner's program), "
+    "greedily, by optimal assignment or by soft links"
 )
 
 
@@ -35,9 +40,9 @@ class FuzzyT(InferenceAttack):
     the region she was most often in at that time of day, if it occurs on at least `threshold`
     reference days or if the cell is deleted; else a uniform member of the cell.
 
-    One-to-one: pseudonyms in ascending order keep their user if she is still free; the leftover
-    pseudonyms are matched at random to the leftover users (the program; the paper refers to
-    VisitProb-T).
+    One-to-one (`match=first`): pseudonyms in ascending order keep their user if she is still
+    free; the leftover pseudonyms are matched at random to the leftover users (the program; the
+    paper refers to VisitProb-T).
     """
 
     eta0: float = parameter(0.33, ETA0, low=0, low_open=True)
@@ -48,13 +53,18 @@ class FuzzyT(InferenceAttack):
     order: str = parameter(
         "log-first", ORDER, words=("log-first", "spread-first"), positional=False
     )
+    match: str = parameter("first", FIRST, words=("first", *LINKS), positional=False)
+    tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order."""
         self.check()
         random = generator(rng)
         model = FuzzyR(self.eta0, self.lambda0, self.tf, self.idf, self.order)
-        table = keep_first(model.identify(case).users, random)
+        if self.match == "first":
+            table = keep_first(model.identify(case).users, random)
+        else:
+            table = link_one_to_one(model.scores(case), self.match, self.tau)
         clock, reference = case.released.clock, case.reference
         habit, count = frequent_regions(reference, case.city.n_regions)
         habit, count = habit[:, clock.slot_of], count[:, clock.slot_of]

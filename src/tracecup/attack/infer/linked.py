@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracecup.attack.base import InferenceAttack, ReidAttack
+from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
 from tracecup.attack.infer.copy import copy_cells, fill_uniformly
-from tracecup.attack.match import assignment_table, greedy_table
+from tracecup.attack.match import LINKS, ONE_TO_ONE, TAU, link_one_to_one
 from tracecup.attack.models.visitprob import (
     CELLS,
     HOME_SLOTS,
@@ -24,9 +24,6 @@ from tracecup.attack.models.visitprob import (
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
 from tracecup.traces import IdTable, Traces
-
-MATCH = "how users are given out: greedy by ascending pseudonym, or optimal assignment"
-MATCHES = ("greedy", "assignment")
 
 
 @register("inference", "VisitProb-T", "link with VisitProb-R one to one, copy the cells", PAPER)
@@ -40,14 +37,15 @@ class VisitProbT(InferenceAttack):
 
     cells: float = parameter(1.0, CELLS, low=0, low_open=True, high=1, positional=False)
     members: int = parameter(0, MEMBERS, low=0, positional=False)
-    match: str = parameter("greedy", MATCH, words=MATCHES, positional=False)
+    match: str = parameter("greedy", ONE_TO_ONE, words=LINKS, positional=False)
+    tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order."""
         self.check()
         random = generator(rng)
-        model = VisitProbR(self.cells, self.members)
-        return copy_linked(case, link(model, case, self.match, random), random)
+        scores = VisitProbR(self.cells, self.members).scores(case, random)
+        return copy_linked(case, link_one_to_one(scores, self.match, self.tau), random)
 
 
 @register("inference", "HomeProb-T", "link with HomeProb-R one to one, copy the cells", PAPER)
@@ -58,20 +56,15 @@ class HomeProbT(InferenceAttack):
     slots: int = parameter(2, HOME_SLOTS, low=1, positional=False)
     cells: float = parameter(1.0, CELLS, low=0, low_open=True, high=1, positional=False)
     members: int = parameter(0, MEMBERS, low=0, positional=False)
-    match: str = parameter("greedy", MATCH, words=MATCHES, positional=False)
+    match: str = parameter("greedy", ONE_TO_ONE, words=LINKS, positional=False)
+    tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order."""
         self.check()
         random = generator(rng)
-        model = HomeProbR(self.slots, self.cells, self.members)
-        return copy_linked(case, link(model, case, self.match, random), random)
-
-
-def link(model: ReidAttack, case: Case, match: str, rng: Rng = None) -> IdTable:
-    """A one-to-one ID table from the scores of a re-identification model."""
-    scores = model.scores(case, rng)
-    return assignment_table(scores) if match == "assignment" else greedy_table(scores)
+        scores = HomeProbR(self.slots, self.cells, self.members).scores(case, random)
+        return copy_linked(case, link_one_to_one(scores, self.match, self.tau), random)
 
 
 def copy_linked(case: Case, table: IdTable, rng: Rng = None) -> Traces:

@@ -30,10 +30,11 @@ class RandomR(ReidAttack):
         return scores
 
     def identify(self, case: Case, rng: Rng = None) -> IdTable:
-        """The permutation itself.
+        """The permutation itself, which every `match` would find again.
 
         A seed is not used as it is: a release that was shuffled with the same seed would
         otherwise be undone by luck of the number.
         """
+        self.check()
         own = child_seed(rng, self.name) if isinstance(rng, int) else rng
         return IdTable.of(generator(own).permutation(case.n_users))
