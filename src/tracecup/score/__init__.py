@@ -3,6 +3,7 @@
 Each comes with a per-user breakdown and a confidence interval over users.
 """
 
+from tracecup.score.bounds import Bounds, group_bound, guessing_bound, true_link_bound
 from tracecup.score.inference import (
     HOSPITAL_WEIGHT,
     expected_error_score,
@@ -17,15 +18,19 @@ __all__ = [
     "FLOOR",
     "HOSPITAL_WEIGHT",
     "REACH_KM",
+    "Bounds",
     "Interval",
     "Score",
     "UtilityScore",
     "expected_error_score",
+    "group_bound",
+    "guessing_bound",
     "inference_score",
     "is_valid",
     "mean_interval",
     "ratio_interval",
     "reid_score",
+    "true_link_bound",
     "utility_score",
     "wilson_interval",
 ]
