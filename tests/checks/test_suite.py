@@ -14,11 +14,28 @@ from tracecup.checks import CheckResult, check_method
 from tracecup.checks.suite import KINDS as CHECKED
 from tracecup.checks.suite import kind_of
 from tracecup.errors import InvalidParameter
-from tracecup.obfuscate import MRLH, RR, Cheat, KMeans, Obfuscator, PlanarLaplace, RareShift
+from tracecup.obfuscate import (
+    MDAV,
+    MRLH,
+    RR,
+    Cheat,
+    Cloak,
+    KMeans,
+    MixZone,
+    Obfuscator,
+    Optimal,
+    OptimalUser,
+    PlanarLaplace,
+    RareShift,
+)
 from tracecup.registry import KINDS, Kind, Method, methods, parse
 
 # Fewer steps than by default, so that the check of a synthesizer takes no seconds.
-QUICK = {"PPMTF": "PPMTF(2,iterations=2,rho=5)", "PPMTF+": "PPMTF+(2,iterations=2,rho=5)"}
+QUICK = {
+    "PPMTF": "PPMTF(2,iterations=2,rho=5)",
+    "PPMTF+": "PPMTF+(2,iterations=2,rho=5)",
+    "GeoOpt": "GeoOpt(4,3)",
+}
 EVERY = [(kind, name) for kind in KINDS for name in sorted(methods(kind))]
 OPTIONS = [
     MRLH(1, 0, 0.3, replay=True),
@@ -27,6 +44,13 @@ OPTIONS = [
     Cheat(0.5, replay=True),
     KMeans(3, floor=0.9, hospital=False),
     RareShift(0, rare=0, hospital_cells=0),
+    Cloak(3, time=1, tol=4),
+    Cloak(3, reciprocal=True),
+    MDAV(3, centre="set", floor=0.8),
+    MDAV(3, centre="free", day=True),
+    MixZone(4, zone=2),
+    Optimal(0.5, weight=10.0, reach=0.5),
+    OptimalUser(0.5, weight=10.0),
     VisitProbR(cells=0.5, members=2),
     FuzzyR(0.2, 0.5, tf="count", idf="log", order="spread-first"),
     VisitProbT(match="assignment"),

@@ -56,3 +56,13 @@ def osaka(data_dir: Path) -> tuple[City, Traces]:
     clock = read_clock(folder / "info_time.csv").original
     path = folder / "orgtraces_team001_data01_IDP.csv.gz"
     return city, read_traces(path, n_regions=city.n_regions, clock=clock)
+
+
+@pytest.fixture(scope="session")
+def osaka_second(data_dir: Path) -> tuple[City, Traces]:
+    """City and original traces of the second public sample set (team 001, data02)."""
+    folder = data_dir / "osaka"
+    city = read_city(folder / "info_region.csv")
+    clock = read_clock(folder / "info_time.csv").original
+    path = folder / "orgtraces_team001_data02_TRP.csv.gz"
+    return city, read_traces(path, n_regions=city.n_regions, clock=clock)

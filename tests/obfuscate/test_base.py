@@ -20,6 +20,12 @@ NAMES = [
     "Cheat(0.6)",
     "KMeans(4)",
     "RareShift(2)",
+    "MixZone(2)",
+    "PLR(2,1)",
+    "Optimal(0.6)",
+    "OptimalUser(0.6)",
+    "GeoOpt(2,2)",
+    "SGLT-D(6,0.5)",
     "RR(3)+Cheat(0.5)+MRLH(1,1,0.2)",
 ]
 RANDOM = NAMES[1:]

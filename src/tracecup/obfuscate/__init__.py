@@ -1,31 +1,46 @@
-"""Room 5, original traces -> obfuscated traces: the paper's mechanisms and the 2019 entries.
+"""Room 5, original traces -> obfuscated traces: the paper's mechanisms, the 2019 entries, others.
 
 Importing this package registers all of them under their names.
 """
 
 from tracecup.obfuscate.base import Knob, Obfuscator
 from tracecup.obfuscate.cheat import Cheat
+from tracecup.obfuscate.cloak import Cloak
 from tracecup.obfuscate.compose import Compose, parse_obfuscator
+from tracecup.obfuscate.geo_opt import GeoOpt
 from tracecup.obfuscate.kmeans_confusion import KMeans, KMeansReport
+from tracecup.obfuscate.mdav import MDAV
+from tracecup.obfuscate.mix_zone import MixZone
 from tracecup.obfuscate.mrlh import MRLH
 from tracecup.obfuscate.none import NoObfuscation
+from tracecup.obfuscate.optimal import Optimal, OptimalUser
 from tracecup.obfuscate.planar_laplace import PlanarLaplace, planar_laplace_noise
 from tracecup.obfuscate.rare_shift import RareShift
+from tracecup.obfuscate.remapped_laplace import RemappedLaplace
 from tracecup.obfuscate.rr import RR
+from tracecup.obfuscate.sglt_defence import SgltDefence
 from tracecup.obfuscate.tune import to_utility
 
 __all__ = [
+    "MDAV",
     "MRLH",
     "RR",
     "Cheat",
+    "Cloak",
     "Compose",
+    "GeoOpt",
     "KMeans",
     "KMeansReport",
     "Knob",
+    "MixZone",
     "NoObfuscation",
     "Obfuscator",
+    "Optimal",
+    "OptimalUser",
     "PlanarLaplace",
     "RareShift",
+    "RemappedLaplace",
+    "SgltDefence",
     "parse_obfuscator",
     "planar_laplace_noise",
     "to_utility",
