@@ -155,7 +155,7 @@ def judge_alone() -> Alone:
         module, _, name = task.function.partition(".")
         files = {name: str(store().path(sha256)) for name, sha256 in task.inputs.items()}
         with tempfile.TemporaryDirectory() as out:
-            function = getattr(import_module(f"tracecup.server.compute.{module}"), name)
+            function = getattr(import_module(f"tracecup.server.judging.compute.{module}"), name)
             function({**task.payload, "files": files, "out": out})
 
     work(tasks[0])

@@ -131,9 +131,9 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     from tracecup.contest.rules.file import rules_text
     from tracecup.server.access import SYSTEM, Actor
     from tracecup.server.models import Person
-    from tracecup.server.services import people
-    from tracecup.server.services.contests import create_contest
-    from tracecup.server.services.teams import add_member, create_team
+    from tracecup.server.organising.contests import create_contest
+    from tracecup.server.people import service as people
+    from tracecup.server.teams.service import add_member, create_team
 
     def person(name: str, staff: bool = False) -> Person:
         made: Person = Person.objects.create(username=name, is_staff=staff)

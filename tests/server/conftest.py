@@ -11,10 +11,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.conf import settings
 
+from court import city_is_read_once, court, no_fsync
+from desk import asked, attackable, desk
 from tracecup.contest.rules.file import parse_rules
 from tracecup.server import clock
 from tracecup.server.config import ServerConfig
 from tracecup.server.models import Contest, Member, Organiser, Person, Round, Team
+
+__all__ = ["asked", "attackable", "city_is_read_once", "court", "desk", "no_fsync"]
 
 RULES = """
 name = "Spring contest"

@@ -11,9 +11,9 @@ from tracecup.cli.main import run
 from tracecup.contest.entries import Entry
 from tracecup.server.access import SYSTEM
 from tracecup.server.jobs.worker import drain
+from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Download, Submission
-from tracecup.server.services.judging import ensure_data
-from tracecup.server.services.people import new_token
+from tracecup.server.people.service import new_token
 from tracecup.traces import SetTraces
 from tracecup.traces.files import read_traces, write_obfuscated
 

@@ -7,7 +7,8 @@ import pytest
 from tracecup.server import demo
 from tracecup.server.access import Actor
 from tracecup.server.models import OneTimeLink, Person, Visit
-from tracecup.server.services import people, registration
+from tracecup.server.people import service as people
+from tracecup.server.teams import registration
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ import pytest
 from django.urls import get_resolver
 
 from tracecup.server.api import api
-from tracecup.server.api.document import document_text
+from tracecup.server.web.document import document_text
 
 CHECKED_IN = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
 COMMAND = (

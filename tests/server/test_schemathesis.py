@@ -23,8 +23,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tracecup.server.access import SYSTEM
-from tracecup.server.api.document import document_text
-from tracecup.server.services.people import new_token
+from tracecup.server.people.service import new_token
+from tracecup.server.web.document import document_text
 from tracecup.server.wsgi import application
 
 EXAMPLES = 4

@@ -46,7 +46,7 @@ def backup(
         raise UnreadableFile(folder, "no folder of a contest server")
     set_up(folder)
     from tracecup.server import clock
-    from tracecup.server.backup import backup_name, save
+    from tracecup.server.site.backup import backup_name, save
 
     path = out or folder / "backups" / backup_name(clock.now())
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,7 +77,7 @@ def restore(
     from tracecup.server.start import set_up
 
     set_up(folder)
-    from tracecup.server.backup import restore as put_back
+    from tracecup.server.site.backup import restore as put_back
 
     with progress("restoring files") as advance:
         made = put_back(file, advance)

@@ -60,7 +60,7 @@ def import_contest(
     set_up(server)
     from tracecup.server.access import SYSTEM
     from tracecup.server.errors import Refused
-    from tracecup.server.import2019 import finish, import_folder
+    from tracecup.server.organising.import2019 import finish, import_folder
 
     try:
         with progress("judging") as advance:

@@ -117,7 +117,7 @@ def _print_token(folder: Path | None, name: str) -> int:
     set_up(folder)
     from tracecup.server.access import SYSTEM
     from tracecup.server.errors import Refused
-    from tracecup.server.services.workers import new_worker_token
+    from tracecup.server.judging.workers import new_worker_token
 
     try:
         print(new_worker_token(name, SYSTEM))

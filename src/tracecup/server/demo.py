@@ -17,11 +17,11 @@ from tracecup.contest.rules import FeedbackRules, Phases, RoundRules, Rules
 from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
+from tracecup.server.judging.bots import bot_label
 from tracecup.server.models import ApiToken, Contest, Member, OneTimeLink, Person
-from tracecup.server.services.bots import bot_label
-from tracecup.server.services.contests import create_contest
-from tracecup.server.services.teams import create_team
-from tracecup.server.services.visits import end_other_sessions
+from tracecup.server.organising.contests import create_contest
+from tracecup.server.people.visits import end_other_sessions
+from tracecup.server.teams.service import create_team
 
 SLUG = "demo"
 ORGANISER, PLAYER = "demo-organiser", "demo-player"

@@ -5,9 +5,21 @@ Nothing here is to be edited for a deployment: set environment variables instead
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tracecup.server.config import ServerConfig
 
 CONFIG = ServerConfig.of_environment()
+HERE = Path(__file__).parent
+FEATURES = (
+    "web",
+    "people",
+    "teams",
+    "submissions",
+    "results",
+    "organising",
+    "site",
+)
 
 SECRET_KEY = CONFIG.secret_key()
 DEBUG = False
@@ -28,7 +40,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "tracecup.server.middleware.Boundary",
+    "tracecup.server.web.middleware.Boundary",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -39,20 +51,21 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "tracecup.server.middleware.Visitor",
-    "tracecup.server.presence.Presence",
+    "tracecup.server.web.middleware.Visitor",
+    "tracecup.server.people.presence.Presence",
 ]
 
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
+        "DIRS": [HERE / feature / "templates" for feature in FEATURES],
         "OPTIONS": {
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "tracecup.server.pages.context.site",
+                "tracecup.server.web.context.site",
             ],
         },
     }

@@ -80,7 +80,7 @@ def _serve(
 ) -> None:
     from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
-    from tracecup.server.receiving import make_server
+    from tracecup.server.web.receiving import make_server
     from tracecup.server.wsgi import application
 
     address = f"http://{host if host not in ('0.0.0.0', '::') else 'localhost'}:{port}"
@@ -128,7 +128,7 @@ def _serve(
 
 
 def _say_first_link(site: str, say: Say) -> None:
-    from tracecup.server.services.people import first_organiser_link
+    from tracecup.server.people.service import first_organiser_link
 
     link = first_organiser_link()
     if link is not None:

@@ -13,19 +13,22 @@ import pytest
 from tests.server.conftest import BEGINS
 
 from tracecup.contest.judging.commitment import read_opening
-from tracecup.server import arrivals, clock
+from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
-from tracecup.server.jobs.kinds import score as scoring
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.worker import Worker, drain
+from tracecup.server.judging import service as judging
+from tracecup.server.judging.kinds import score as scoring
 from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-from tracecup.server.services import judging, repairs, submissions
-from tracecup.server.services.running import extend
-from tracecup.server.services.submissions import quota
+from tracecup.server.organising import repairs
+from tracecup.server.organising.running import extend
 from tracecup.server.storage import store
+from tracecup.server.submissions import service as submissions
+from tracecup.server.submissions.service import quota
+from tracecup.server.web import arrivals
 from tracecup.traces.files import read_id_table
 
 pytestmark = pytest.mark.django_db

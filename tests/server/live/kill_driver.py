@@ -47,8 +47,8 @@ class Stage:
 
     def begin(self) -> None:
         """In hours: announcement at 0, releases until 1.5, attacks 2.5 to 3.5."""
+        from tracecup.server.judging.service import ensure_data
         from tracecup.server.models import Contest, Round, Team
-        from tracecup.server.services.judging import ensure_data
 
         now = START
         self.clock(0)
@@ -152,7 +152,7 @@ class Stage:
     def receive(self, number: int, content: bytes, kind: str, target: int | None) -> None:
         from tracecup.server import clock
         from tracecup.server.access import SYSTEM
-        from tracecup.server.services.submissions import receive
+        from tracecup.server.submissions.service import receive
 
         self.round.refresh_from_db()
         receive(
@@ -172,11 +172,11 @@ class Stage:
     def told(self) -> dict:
         """All that counts in the end."""
         from tracecup.contest.archive.verify import verify
+        from tracecup.server import auditlog as log
         from tracecup.server.jobs.queue import dead_jobs
         from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-        from tracecup.server.services import log
-        from tracecup.server.services.quotas import quota
-        from tracecup.server.services.results import archive_folder, published
+        from tracecup.server.results.service import archive_folder, published
+        from tracecup.server.submissions.quotas import quota
 
         found = published(self.round)
         with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from tracecup import City, Grid, SetTraces, Traces
 from tracecup.city.files import write_city
 from tracecup.server.access import SYSTEM
 from tracecup.server.models import Contest, Member, Person, Round, StoredFile, Team
-from tracecup.server.services import people
+from tracecup.server.people import service as people
 from tracecup.server.storage import store
 from tracecup.traces.files import write_obfuscated, write_traces
 

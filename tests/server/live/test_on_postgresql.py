@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parents[1]
-AGAIN = {"roles": ["roles"], "web": ["test_schemathesis.py", "test_web_security.py"]}
+AGAIN = {"roles": ["roles"], "web": ["test_schemathesis.py", "web/test_security.py"]}
 
 
 @pytest.mark.parametrize("what", AGAIN)

@@ -26,12 +26,12 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue
-from tracecup.server.jobs.kinds import data
+from tracecup.server.judging.kinds import data
 from tracecup.server.models import *
 from tracecup.server.services import (
     choices, contests, log, people, quotas, registration, teamlist, teams, throttle)
 from tracecup.server.storage import Blob
-from tracecup.server.services.log import check_chain
+from tracecup.server.auditlog import check_chain
 registration.data_wanted = teamlist.data_wanted = lambda contest: None
 PATIENCE = 600
 found = {}

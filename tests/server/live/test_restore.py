@@ -14,8 +14,8 @@ import time
 from tracecup.server.access import Actor
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Contest, Job, Person
-from tracecup.server.services.contests import create_contest
-from tracecup.server.services.rehearsal import rehearse
+from tracecup.server.organising.contests import create_contest
+from tracecup.server.organising.rehearsal import rehearse
 olga = Person.objects.create_user("olga", "olga@example.org", "correct horse battery")
 olga.is_staff = True
 olga.save()
@@ -37,7 +37,7 @@ LOOK = """
 import re
 from django.test import Client
 from tracecup.server.models import Person
-from tracecup.server.services.log import check_chain
+from tracecup.server.auditlog import check_chain
 client = Client()
 client.force_login(Person.objects.get(username="olga"))
 slug = {slug!r}

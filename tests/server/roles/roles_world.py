@@ -22,6 +22,7 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.worker import drain
+from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import (
     Announcement,
     Contest,
@@ -35,10 +36,9 @@ from tracecup.server.models import (
     Team,
     Visit,
 )
-from tracecup.server.services.judging import ensure_data
-from tracecup.server.services.people import new_link, new_token
-from tracecup.server.services.submissions import receive
+from tracecup.server.people.service import new_link, new_token
 from tracecup.server.storage import store
+from tracecup.server.submissions.service import receive
 
 PHASES = ("before", "announce", "anonymize", "judge", "attack", "hidden", "results", "frozen")
 """Two are no phases: `hidden` is the attack phase of a contest that is not public, `frozen` the

@@ -18,20 +18,20 @@ COMPUTATIONS = ("data", "shuffle", "score", "sample", "results", "archive")
 """Kinds with a module in `jobs.kinds`; a worker without the database can do them."""
 
 ACTS = {
-    "announce": "tracecup.server.services.judging.announce",
-    "judge": "tracecup.server.services.judging.judge_round",
-    "publish": "tracecup.server.services.judging.publish_round",
-    "close": "tracecup.server.services.judging.close_round",
+    "announce": "tracecup.server.judging.service.announce",
+    "judge": "tracecup.server.judging.service.judge_round",
+    "publish": "tracecup.server.judging.service.publish_round",
+    "close": "tracecup.server.judging.service.close_round",
 }
 """What the judge does to a round: one short transaction, the same that marks the job as done."""
 
 CHORES = {
-    "report": "tracecup.server.services.reporting.handle_report",
-    "mail": "tracecup.server.services.mailing.handle_mail",
-    "backup": "tracecup.server.services.backups.handle_backup",
-    "tidy": "tracecup.server.services.tidying.handle_tidy",
-    "bot": "tracecup.server.services.bots.play",
-    "rehearse": "tracecup.server.services.bots.play_on",
+    "report": "tracecup.server.results.reporting.handle_report",
+    "mail": "tracecup.server.organising.mailing.handle_mail",
+    "backup": "tracecup.server.site.backup_job.handle_backup",
+    "tidy": "tracecup.server.site.tidying.handle_tidy",
+    "bot": "tracecup.server.judging.bots.play",
+    "rehearse": "tracecup.server.judging.bots.play_on",
 }
 """What takes time and writes through other services: payload in, result out, may happen twice."""
 
@@ -47,7 +47,7 @@ def module_of(kind: str) -> Any:
     """The module of a computation."""
     if kind not in COMPUTATIONS:
         raise NoHandler(kind)
-    return import_module(f"tracecup.server.jobs.kinds.{kind}")
+    return import_module(f"tracecup.server.judging.kinds.{kind}")
 
 
 def act(job: Job) -> None:

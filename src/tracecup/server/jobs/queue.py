@@ -229,7 +229,7 @@ def _first(ready: QuerySet[Job]) -> Job | None:
 def _bury(job: Job, error: str) -> None:
     """The end of a job that never worked; what it was for is told in the same transaction."""
     from tracecup.server.jobs.handlers import died
-    from tracecup.server.services.mailing import tell_of_dead
+    from tracecup.server.organising.mailing import tell_of_dead
 
     job.state, job.error, job.lease_until = "dead", error[:LONGEST_ERROR], None
     job.finished_at = clock.now()

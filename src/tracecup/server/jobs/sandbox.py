@@ -28,9 +28,9 @@ PRELOAD = [
     "tracecup.contest.attackphase",
     "tracecup.contest.results.compute",
     "tracecup.contest.worlds",
-    "tracecup.server.compute.warm",
+    "tracecup.server.judging.compute.warm",
 ]
-ROOM = "tracecup.server.compute"
+ROOM = "tracecup.server.judging.compute"
 SECRETS = ("DATABASE_URL", "TRACECUP_MAIL_URL")
 NICE = 10  # pages go before jobs
 POLL_SECONDS = 0.5
@@ -66,7 +66,7 @@ def run(
     threads: int | None = None,
     stop: Event | None = None,
 ) -> dict[str, Any]:
-    """Call `tracecup.server.compute.<function>` with a payload of JSON in a child; its answer.
+    """Call `judging.compute.<function>` with a payload of JSON in a child; its answer.
 
     `function` is `module.name`. The child may take `memory_mib` beside what the fork server
     holds, `seconds` of the clock and `threads`; the server's settings say how much where they

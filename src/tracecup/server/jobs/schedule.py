@@ -11,9 +11,10 @@ from django.db import transaction
 
 from tracecup.server import clock
 from tracecup.server.jobs.queue import enqueue
+from tracecup.server.judging import bots
+from tracecup.server.judging.service import due_at, ensure_data
 from tracecup.server.models import Contest, Job, Round
-from tracecup.server.services import bots, tidying
-from tracecup.server.services.judging import due_at, ensure_data
+from tracecup.server.site import tidying
 
 
 def due(now: datetime | None = None) -> list[Job]:

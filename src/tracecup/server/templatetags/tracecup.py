@@ -25,14 +25,15 @@ from django.utils.translation import gettext as _
 from tracecup.contest.rules.values import zone_of
 from tracecup.report.chart import FOLLOW_THE_PAGE
 from tracecup.server import clock
-from tracecup.server.pages import teamwords, words
-from tracecup.server.pages.account import site_of
-from tracecup.server.pages.charts import Chart, script_url
-from tracecup.server.services.pagedata.board import ReleaseRow
-from tracecup.server.services.pagedata.team import NextStep
+from tracecup.server.people.pages import site_of
+from tracecup.server.results.data_board import ReleaseRow
+from tracecup.server.submissions import words as teamwords
+from tracecup.server.submissions.data import NextStep
+from tracecup.server.web import words
+from tracecup.server.web.charts import Chart, script_url
 
 register = template.Library()
-COMPONENTS = "server/components"
+COMPONENTS = "web/components"
 # Words that templates ask for by the name of a thing.
 WORDS: dict[str, Callable[..., str]] = {
     "size": words.size,

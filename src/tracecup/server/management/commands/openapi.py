@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from tracecup.server.api.document import document_text
+from tracecup.server.web.document import document_text
 
 
 class Command(BaseCommand):

@@ -1,0 +1,89 @@
+"""The API under /api/v1: every page's data and action as JSON.
+
+Each feature brings routers whose paths are whole (`/contests/{slug}/...`); the first word of an
+operation's name and its tag are the router's. Errors have one format, see `web.answers`; who asks
+is in `web.auth`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, URLResolver, path, re_path
+from django.views.decorators.csrf import csrf_exempt
+from ninja import NinjaAPI
+
+from tracecup.server.errors import not_found
+from tracecup.server.judging import api as workers
+from tracecup.server.organising import api as organiser
+from tracecup.server.organising import api_rounds as organiser_rounds
+from tracecup.server.people import api as people
+from tracecup.server.results import api as files
+from tracecup.server.site import api as contests
+from tracecup.server.submissions import api as submissions
+from tracecup.server.teams import api as teams
+from tracecup.server.web import answers, auth
+from tracecup.server.web.document import Document
+
+ROUTERS = {
+    "contests": contests,
+    "files": files,
+    "organiser": organiser,
+    "organiser_rounds": organiser_rounds,
+    "people": people,
+    "submissions": submissions,
+    "teams": teams,
+    "workers": workers,
+}
+"""The modules of routers by the name that they have in the API's document."""
+_NAMES = {module.__name__: name for name, module in ROUTERS.items()}
+
+
+class ContestApi(NinjaAPI):
+    """Ninja's API with our document, our errors, and an answer to every address below it."""
+
+    def get_openapi_operation_id(self, operation: Any) -> str:
+        """`contests_show`: the router's name and the function."""
+        return f"{_NAMES[operation.view_func.__module__]}_{operation.view_func.__name__}"
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> Document:
+        """The document of the API."""
+        return Document(self, path_prefix or self.get_root_path(path_params or {}))
+
+    def _get_urls(self) -> list[URLPattern | URLResolver]:
+        found = [one for one in super()._get_urls() if one.name != "api-root"]
+        for one in found:
+            one.callback = answers.in_our_format(one.callback)
+        return [
+            *found,
+            path("", answers.in_our_format(_root), name="api-root"),
+            re_path(r"^.*$", _nothing_here, name="nothing-here"),
+        ]
+
+
+def _root(request: HttpRequest) -> HttpResponse:
+    """What this is."""
+    return JsonResponse({"name": api.title, "version": api.version, "document": "openapi.json"})
+
+
+@csrf_exempt
+def _nothing_here(request: HttpRequest, *args: Any, **parts: Any) -> HttpResponse:
+    """An address that does not exist."""
+    return answers.answer(not_found("address"))
+
+
+api = ContestApi(
+    title="tracecup",
+    version="1",
+    description="Contests of location-trace anonymization: data, submissions, results.",
+    urls_namespace="api",
+    docs_url=None,  # the viewer would be fetched from elsewhere
+    auth=auth.signed_in,
+    parser=answers.StrictParser(),
+)
+answers.install(api)
+for _name, _module in ROUTERS.items():
+    api.add_router("", _module.router, tags=[_name])

@@ -1,0 +1,42 @@
+"""The job `archive`: the archive of a round as one file, for those to whom it is open.
+
+Asked for when results are published.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracecup.server import clock
+from tracecup.server.entries import keep_file
+from tracecup.server.jobs.task import Outputs, Task
+from tracecup.server.judging.compute.results import ZIP_FILE
+from tracecup.server.models import Job, ResultSet, Round
+from tracecup.server.results.archiving import archive_plan
+
+PATIENCE = 8
+
+
+def prepare(job: Job) -> Task | None:
+    """Everything of the round, with the results."""
+    found = _result_set(job)
+    plan = archive_plan(found.round, found)
+    return Task("results.zipped", {"texts": dict(plan.texts)}, plan.files, PATIENCE)
+
+
+def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
+    """Keep the file; originals and ID tables are in it, so it is the organisers' to open."""
+    # Locked: who opens or closes the archive meanwhile does so before or after this.
+    found = Round.objects.select_for_update(no_key=True)
+    round = found.get(pk=_result_set(job).round_id)
+    name = f"{round.contest.slug}-{round.name}.zip"
+    audience = "all" if round.archive_open else "judge"
+    now = clock.contest_now(round.contest)
+    keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience=audience, visible_from=now)
+
+
+def _result_set(job: Job) -> ResultSet:
+    found: ResultSet = ResultSet.objects.select_related("round__contest").get(
+        pk=job.payload["result_set"]
+    )
+    return found

@@ -1,0 +1,141 @@
+"""The job `shuffle`: verdict, shuffle and commitment for all data sets of one team.
+
+Asked for when intake of releases has closed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+from tracecup.contest.archive.folder import CITY_FILE
+from tracecup.server import auditlog as log
+from tracecup.server import clock
+from tracecup.server.access import SYSTEM
+from tracecup.server.entries import DataSet, digests, keep_file, sets_of
+from tracecup.server.jobs.queue import NotNow
+from tracecup.server.jobs.task import Outputs, Task
+from tracecup.server.judging.compute.publish import BENCHMARK_METHOD
+from tracecup.server.models import Job, Release, Round, Submission, Team
+
+SEED_VARIABLE = "TRACECUP_SHUFFLE_SEED"
+"""For tests only: a shuffle that can be repeated. Without it entropy is the system's."""
+logger = logging.getLogger(__name__)
+
+
+def prepare(job: Job) -> Task | None:
+    """What the judge gets of the team."""
+    round, team = _round(job), _team(job)
+    chosen = _chosen(job)
+    own = sets_of(round, team)
+    names = [CITY_FILE, *(one.entry.file("orgtraces") for one in own)]
+    inputs = digests(round, names)
+    if len(inputs) < len(names):
+        raise NotNow("the data of the team are not there yet", 2)
+    told = []
+    for one in own:
+        given = chosen.get(one.entry.challenge)
+        if given is not None:
+            inputs[one.entry.file("anotraces")] = given.sha256
+        told.append(
+            {
+                "challenge": one.entry.challenge,
+                "handed_in": given is not None,
+                "method": _method(one, given),
+                "hors_concours": bool(team and team.hors_concours),
+            }
+        )
+    seed = os.environ.get(SEED_VARIABLE)
+    if seed is not None:
+        logger.warning("%s is set: who knows or guesses it knows all ID tables", SEED_VARIABLE)
+    payload = {
+        "rules": round.contest.rules_text,
+        "round": round.name,
+        "team": job.payload["team"],
+        "entries": told,
+        "shuffle_seed": seed,
+    }
+    return Task("publish.shuffle", payload, inputs)
+
+
+def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
+    """Keep the verdicts and, as the judge's, the release, the table and the opening."""
+    round = _locked(job)
+    team, chosen = _team(job), _chosen(job)
+    for one in sets_of(round, team):
+        entry, said = one.entry, result["verdicts"][one.entry.label]
+        given = chosen.get(entry.challenge)
+        Release.objects.update_or_create(
+            round=round,
+            label=entry.label,
+            defaults={
+                "team": team,
+                "challenge": entry.challenge,
+                "submission": given,
+                "valid": said["valid"],
+                "hors_concours": said["hors_concours"],
+                "reason": said["reason"],
+                "utility": said["utility"],
+                "utility_low": said["utility_low"],
+                "utility_high": said["utility_high"],
+                "method": said["method"],
+                "commitment": result["commitment"],
+            },
+        )
+        for kind in ("anotraces", "pubtraces", "ptable"):
+            name = entry.file(kind)
+            if name in outputs:
+                keep_file(round, name, outputs[name], kind=kind, audience="judge", data_set=one)
+    for name, blob in outputs.items():
+        if name.startswith("opening_"):
+            whose = sets_of(round, team)[0]
+            keep_file(round, name, blob, kind="opening", audience="judge", data_set=whose)
+    _end_if_last(round)
+
+
+def _end_if_last(round: Round) -> None:
+    """The judge is ready when every data set has its verdict; the sample attacks begin."""
+    from tracecup.server.judging.service import awaited, enqueue_samples
+
+    if round.judged_at is None and not awaited(round):
+        round.judged_at = clock.contest_now(round.contest)
+        round.save(update_fields=["judged_at"])
+        rows = list(round.releases.order_by("label"))
+        after = {
+            row.label: {"valid": row.valid, "commitment": row.commitment, "reason": row.reason}
+            for row in rows
+        }
+        subject = f"round:{round.name}"
+        log.record(SYSTEM, "round.judged", contest=round.contest, subject=subject, after=after)
+    if round.judged_at is not None:
+        enqueue_samples(round)
+
+
+def _method(one: DataSet, given: Submission | None) -> str:
+    """What results may say about the method: only what the team agreed to."""
+    if one.entry.is_benchmark:
+        return BENCHMARK_METHOD
+    return given.method if given is not None and given.consent else ""
+
+
+def _chosen(job: Job) -> dict[str, Submission]:
+    """The releases that count, by challenge, as they were when intake closed."""
+    found = Submission.objects.in_bulk(job.payload["submissions"].values())
+    return {kind: found[pk] for kind, pk in job.payload["submissions"].items()}
+
+
+def _team(job: Job) -> Team | None:
+    number, round = job.payload["team"], _round(job)
+    return round.contest.teams.get(number=number) if number else None
+
+
+def _round(job: Job) -> Round:
+    found: Round = Round.objects.select_related("contest").get(pk=job.payload["round"])
+    return found
+
+
+def _locked(job: Job) -> Round:
+    rounds = Round.objects.select_for_update(of=("self",)).select_related("contest")
+    found: Round = rounds.get(pk=job.payload["round"])
+    return found

@@ -1,0 +1,365 @@
+"""What the organisers' pages of the judge and of scores show: may we publish, are scores right?
+
+Typed; the pages render it and the API returns it. Everything here is hidden from teams until
+results are published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from ninja import Schema
+
+from tracecup.contest.entries import Entry
+from tracecup.contest.sheets import team_of
+from tracecup.server import clock
+from tracecup.server.access import Role
+from tracecup.server.errors import not_found
+from tracecup.server.judging.service import due_at
+from tracecup.server.models import Release, ResultSet, Round, Submission
+from tracecup.server.organising.data import RoundHead, round_head
+from tracecup.server.results.data_board import labels_of
+from tracecup.server.results.naming import all_named, attacker_names, named
+from tracecup.server.results.service import live_board, rank_diff, table_rows
+
+KIND_TITLES = ("reid", "trace")
+Names = Mapping[str, str]
+
+
+class VerdictRow(Schema):
+    """The release of one data set: as it stands now, or as the judge has decided."""
+
+    label: str
+    team: int
+    team_name: str
+    team_status: str
+    challenge: str
+    submission: str
+    valid: bool
+    hors_concours: bool
+    reason: str
+    utility: float | None
+    low: float | None
+    high: float | None
+    method: str
+    commitment: str
+    samples_done: int
+    samples_all: int
+
+
+class JudgePage(Schema):
+    """What the judge has decided, or would decide if the deadline were now."""
+
+    round: RoundHead
+    floor: float
+    dry_run: bool
+    judge_at: datetime | None
+    publish_at: datetime | None
+    can_judge: bool
+    can_publish: bool
+    valid: int
+    invalid: int
+    missing: int
+    rows: list[VerdictRow]
+
+
+class ScoreRow(Schema):
+    """The scores of all attackers against one release; None where there is none."""
+
+    release: str
+    label: str
+    name: str
+    minimum: float | None
+    minimum_by: str
+    scores: list[float | None]
+
+
+class ScoreMatrix(Schema):
+    """Defenders x attackers for one kind of attack; small is good for the attacker.
+
+    `names` says who the attackers are: names of teams, methods of sample attacks.
+    """
+
+    kind: str
+    attackers: list[str]
+    names: dict[str, str]
+    rows: list[ScoreRow]
+
+
+class ResultSetRow(Schema):
+    """A set of results."""
+
+    number: int
+    state: str
+    reason: str
+    scorer: str
+    inputs_sha256: str
+    seconds: float
+    created_at: datetime
+    published_at: datetime | None
+
+
+class AwardRow(Schema):
+    """A place in an award."""
+
+    award: str
+    title: str
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    team: str
+    name: str
+    value: float | None
+    excluded: str
+
+
+class RankChange(Schema):
+    """A place in an award that two result sets tell differently."""
+
+    award: str
+    title: str
+    team: str
+    name: str
+    old_rank: int | None
+    new_rank: int | None
+    old_value: float | None
+    new_value: float | None
+    excluded: str | None
+
+
+class ScoresPage(Schema):
+    """Result sets of a round; one is shown with its matrices and awards.
+
+    `live`: there is none yet, and the matrices are those of the answers scored so far.
+    """
+
+    round: RoundHead
+    live: bool
+    queued: int
+    scored: int
+    failed: int
+    sets: list[ResultSetRow]
+    shown: ResultSetRow | None
+    published: int | None
+    awards: list[AwardRow]
+    matrices: list[ScoreMatrix]
+    diff: list[RankChange]
+    computing: bool
+
+
+def judge_page(role: Role, round: Round | None) -> JudgePage:
+    """Validity with utility per team, commitments, and what may be done."""
+    role.require_organiser()
+    round = _required(round)
+    now = clock.contest_now(role.contest)
+    judged = round.judged_at is not None
+    rows = _decided(round) if judged else dry_run(round)
+    judge_at = due_at(round, "release")
+    counted = [row for row in rows if row.team]
+    return JudgePage(
+        round=round_head(round, now),
+        floor=role.contest.rules.scores.utility_floor,
+        dry_run=not judged,
+        judge_at=judge_at,
+        publish_at=round.rules.phases.attack,
+        can_judge=not judged and judge_at is not None and now >= judge_at,
+        can_publish=judged and round.published_at is None,
+        valid=sum(row.valid for row in counted),
+        invalid=sum(not row.valid and bool(row.submission) for row in counted),
+        missing=sum(not row.submission for row in counted),
+        rows=rows,
+    )
+
+
+def dry_run(round: Round) -> list[VerdictRow]:
+    """What the judge would decide if the deadline were now; nothing is written."""
+    from tracecup.server.submissions.service import counting
+
+    rows = []
+    for team in round.contest.teams.filter(deleted_at=None).order_by("number"):
+        for challenge in round.contest.rules.challenges_played:
+            found = counting(round, team, challenge)
+            rows.append(
+                VerdictRow(
+                    label=Entry(team.number, challenge).label,
+                    team=team.number,
+                    team_name=team.name,
+                    team_status=team.status,
+                    challenge=challenge,
+                    submission=found.ref if found else "",
+                    valid=bool(found and found.valid) and team.status == "active",
+                    hors_concours=team.hors_concours,
+                    reason=found.reason if found else "",
+                    utility=found.score if found else None,
+                    low=found.low if found else None,
+                    high=found.high if found else None,
+                    method=found.method if found else "",
+                    commitment="",
+                    samples_done=0,
+                    samples_all=0,
+                )
+            )
+    return rows
+
+
+def scores_page(role: Role, round: Round | None, number: int | None = None) -> ScoresPage:
+    """Result sets; the one of a number, else the newest, with what differs from the published."""
+    role.require_organiser()
+    round = _required(round)
+    sets = list(round.result_sets.order_by("-number"))
+    shown = next((one for one in sets if one.number == number), None) if number else None
+    if number and shown is None:
+        raise not_found("result set")
+    ready = [one for one in sets if one.state not in ("computing", "failed")]
+    shown = shown or (ready[0] if ready else None)
+    published = next((one for one in sets if one.state == "published"), None)
+    answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
+    names = attacker_names(role.contest)
+    matrices = [_matrix(shown, kind, names) for kind in KIND_TITLES] if shown else []
+    matrices = matrices or _live(round, names)
+    return ScoresPage(
+        round=round_head(round, clock.contest_now(role.contest)),
+        live=shown is None and bool(matrices),
+        queued=answers.filter(state__in=("queued", "scoring")).count(),
+        scored=answers.filter(state="scored").count(),
+        failed=answers.filter(state="failed").count(),
+        sets=[result_set_row(one) for one in sets],
+        shown=result_set_row(shown) if shown else None,
+        published=published.number if published else None,
+        awards=_awards(shown, names) if shown else [],
+        matrices=matrices,
+        diff=_diff(published, shown, names),
+        computing=any(one.state == "computing" for one in sets),
+    )
+
+
+def result_set_of(round: Round, number: int) -> ResultSet:
+    """A result set of a round by its number."""
+    found = round.result_sets.filter(number=number).first()
+    if found is None:
+        raise not_found("result set")
+    return found
+
+
+def result_set_row(one: ResultSet) -> ResultSetRow:
+    """A result set in the list."""
+    return ResultSetRow(**{name: getattr(one, name) for name in ResultSetRow.model_fields})
+
+
+def _decided(round: Round) -> list[VerdictRow]:
+    rows = []
+    samples = round.contest.rules.samples
+    wanted = len(samples.reid) + len(samples.trace)
+    for one in Release.objects.filter(round=round).select_related("team", "submission"):
+        team = one.team
+        rows.append(
+            VerdictRow(
+                label=one.label,
+                team=team.number if team else 0,
+                team_name=team.name if team else "",
+                team_status=team.status if team else "active",
+                challenge=one.challenge,
+                submission=one.submission.ref if one.submission else "",
+                valid=one.valid,
+                hors_concours=one.hors_concours,
+                reason=one.reason,
+                utility=one.utility,
+                low=one.utility_low,
+                high=one.utility_high,
+                method=one.method,
+                commitment=one.commitment,
+                samples_done=len(one.scores),
+                samples_all=wanted if one.valid or one.hors_concours else 0,
+            )
+        )
+    return rows
+
+
+def _matrix(result_set: ResultSet, kind: str, names: Names) -> ScoreMatrix:
+    cells = table_rows(result_set, "cells")
+    mine = [cell for cell in cells if cell["kind"] == kind]
+    attackers = list(dict.fromkeys(cell["attacker"] for cell in mine))
+    found = {(cell["pubtraces"], cell["attacker"]): cell["score"] for cell in mine}
+    minimum, by = ("s_R_min", "s_R_by") if kind == "reid" else ("s_T_min", "s_T_by")
+    releases = table_rows(result_set, "releases")
+    labels = labels_of({row["pubtraces"]: row["team"] for row in releases})
+    return ScoreMatrix(
+        kind=kind,
+        attackers=attackers,
+        names={one: named(one, names) for one in attackers},
+        rows=[
+            ScoreRow(
+                release=row["pubtraces"],
+                label=labels[row["pubtraces"]],
+                name=names.get(row["team"], ""),
+                minimum=row[minimum],
+                minimum_by=all_named(row[by] or "", names),
+                scores=[found.get((row["pubtraces"], name)) for name in attackers],
+            )
+            for row in releases
+        ],
+    )
+
+
+def _live(round: Round, names: Names) -> list[ScoreMatrix]:
+    """The matrices as they stand before any results; none before the judge has worked."""
+    if round.judged_at is None:
+        return []
+    board = live_board(round)
+    return [_live_matrix(kind, board[kind], names) for kind in KIND_TITLES]
+
+
+def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:
+    labels = labels_of({row["release"]: row["team"] for row in told["rows"]})
+    return ScoreMatrix(
+        kind=kind,
+        attackers=told["columns"],
+        names={one: named(one, names) for one in told["columns"]},
+        rows=[
+            ScoreRow(
+                release=row["release"],
+                label=labels[row["release"]],
+                name=names.get(row["team"], ""),
+                minimum=row["minimum"],
+                minimum_by=all_named(" ".join(row["by"]), names),
+                scores=row["scores"],
+            )
+            for row in told["rows"]
+        ],
+    )
+
+
+def _awards(result_set: ResultSet, names: Names) -> list[AwardRow]:
+    return [
+        AwardRow(
+            award=row["award"],
+            title=row["title"],
+            rank=row["rank"],
+            rank_low=row["rank_low"],
+            rank_high=row["rank_high"],
+            team=team_of(str(row["team"])),
+            name=names.get(team_of(str(row["team"])), ""),
+            value=row["value"],
+            excluded=row["excluded"] or "",
+        )
+        for row in table_rows(result_set, "awards")
+    ]
+
+
+def _diff(published: ResultSet | None, shown: ResultSet | None, names: Names) -> list[RankChange]:
+    """What the shown set changes against the published one."""
+    if published is None or shown is None or published.pk == shown.pk:
+        return []
+    changes = []
+    for row in rank_diff(published, shown):
+        team = team_of(str(row["team"]))
+        changes.append(RankChange(**{**row, "team": team, "name": names.get(team, "")}))
+    return changes
+
+
+def _required(round: Round | None) -> Round:
+    if round is None:
+        raise not_found("round")
+    return round

@@ -1,0 +1,402 @@
+"""Changing the rules of a contest: what each change would do, and what is too late to change.
+
+Every change is checked against what has happened already; the page shows the effects before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, cast
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from tracecup.contest.rules import PHASES, PhaseName, Rules
+from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
+from tracecup.contest.rules.toml_lines import key_lines, line_of
+from tracecup.contest.rules.values import YEARS
+from tracecup.errors import InvalidFile
+from tracecup.server import auditlog as log
+from tracecup.server import clock
+from tracecup.server.access import Actor
+from tracecup.server.errors import Refused
+from tracecup.server.models import Contest, Job, LogEntry, Release, Round, StoredFile, Submission
+from tracecup.server.organising.ruletext import flat, place_of
+
+Weight = Literal["note", "care", "refused"]
+ACTS: dict[PhaseName, str] = {
+    "announce": "announced_at",
+    "judge": "judging_at",
+    "attack": "published_at",
+    "results": "closed_at",
+}
+DATA_KEYS = ("users", "clock.", "city.", "challenges.")
+DATA_OF_ROUND = ("days", "reference_days")
+VERDICT_KEYS = ("scores.utility_floor", "scores.utility_rule", "scores.lambda_u")
+SCORE_KEYS = ("scores.lambda_t", "scores.hospital_weight", "samples.")
+NEVER = datetime(9000, 1, 1, tzinfo=UTC)
+DATA_FILES = ("reftraces", "orgtraces", "info_region", "info_time", "pubtraces", "ptable")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change of one key does. `refused`: it is too late for it."""
+
+    key: str
+    before: str
+    after: str
+    sentence: str
+    weight: Weight = "note"
+
+
+@dataclass(frozen=True)
+class RulesPlan:
+    """What a new text of the rules would do; with problems it cannot be taken."""
+
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
+    rules: Rules | None = None
+    makes_data: bool = False
+
+
+def plan_rules(contest: Contest, text: str) -> RulesPlan:
+    """Check a text of the rules against what has happened, and tell what it would change.
+
+    Nothing is written. `problems` name the line; `effects` are all changed keys.
+    """
+    text = tidy(text)
+    try:
+        rules = read_text(text)
+    except Refused as error:
+        return RulesPlan([dict(problem) for problem in error.problems])
+    effects = list(_Changes(contest, rules).effects())
+    lines = key_lines(text)
+    problems = [
+        _problem(line_of(lines, place_of(rules, e.key)), e.key, e.after, e.sentence)
+        for e in effects
+        if e.weight == "refused"
+    ]
+    makes_data = any(_is_data(effect.key) for effect in effects)
+    return RulesPlan(problems, effects, rules, makes_data)
+
+
+def change_rules(
+    contest: Contest, text: str, actor: Actor, why: str, version: int | None = None
+) -> RulesPlan:
+    """Take a new text of the rules, or refuse it with all problems.
+
+    `version` is the one the organiser began with: where somebody was quicker, it is a conflict.
+    """
+    why, text = require_reason(why), tidy(text)
+    with transaction.atomic():
+        held = locked(contest, with_data=True)
+        if version is not None and version != held.rules_version:
+            raise Refused(
+                "conflict",
+                _("Somebody else has changed the rules meanwhile; look at them and try again."),
+                version=held.rules_version,
+            )
+        plan = plan_rules(held, text)
+        if plan.problems or plan.rules is None:
+            raise Refused("invalid", _("These rules cannot be taken."), plan.problems)
+        if text == held.rules_text:
+            return plan
+        apply_rules(held, text, plan, actor, "rules", why)
+    contest.refresh_from_db()
+    return plan
+
+
+def apply_rules(
+    contest: Contest, text: str, plan: RulesPlan, actor: Actor, action: str, why: str
+) -> None:
+    """Write planned rules into a locked contest; inside a transaction."""
+    before, old = contest.rules_text, contest.rules
+    rules = plan.rules or parse_rules(text)
+    if rules.name != old.name:
+        contest.name = rules.name
+    contest.rules_text, contest.rules_version = text, contest.rules_version + 1
+    contest.save(update_fields=["name", "rules_text", "rules_version"])
+    sync_rounds(contest)
+    _move_visibility(contest, old, rules)
+    log.record(
+        actor,
+        action,
+        contest=contest,
+        subject=f"rules:{contest.rules_version}",
+        before={"rules": before},
+        after={"rules": text},
+        why=why,
+    )
+    if plan.makes_data:
+        make_data_anew(contest)
+
+
+def tidy(text: str) -> str:
+    """A text with line ends as files have them; browsers send others."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text(text: str) -> Rules:
+    """The rules of a text, or `Refused` with its problems."""
+    if len(text.encode()) > RULES_LIMITS.max_bytes:
+        raise Refused("too-large", _("The rules are longer than a rules file may be."))
+    try:
+        rules = parse_rules(text)
+    except InvalidFile as error:
+        problems = [_problem(p.line, p.column, p.found, p.expected) for p in error.problems]
+        raise Refused("invalid", _("The rules have mistakes."), problems) from None
+    return rules
+
+
+def locked(contest: Contest, *, with_data: bool = False) -> Contest:
+    """The contest as it is now, held with its rounds until the transaction ends.
+
+    Jobs, contest, rounds, teams, log: everybody takes locks in this order. Rows that only refer to
+    the contest (submissions, jobs) do not wait for it. `with_data` holds the jobs of its data, too,
+    for acts that may throw these away: a worker that finishes one of them holds it first.
+    """
+    if with_data:
+        list(Job.objects.select_for_update().filter(contest=contest, kind="data").order_by("pk"))
+    held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
+    list(Round.objects.select_for_update(no_key=True).filter(contest=held).order_by("pk"))
+    return held
+
+
+def sync_rounds(contest: Contest) -> None:
+    """Rows for the rounds of the rules, in their order; rounds that are gone are removed."""
+    names = [one.name for one in contest.rules.rounds]
+    contest.rounds.exclude(name__in=names).delete()
+    known = {one.name: one.position for one in contest.rounds.all()}
+    for k, name in enumerate(names):
+        if name not in known:
+            Round.objects.create(contest=contest, name=name, position=k)
+        elif known[name] != k:
+            contest.rounds.filter(name=name).update(position=k)
+
+
+def history(contest: Contest) -> list[LogEntry]:
+    """All changes of the rules, newest first; each entry holds the text before and after."""
+    found = LogEntry.objects.filter(contest=contest.slug, subject__startswith="rules:")
+    return list(found.order_by("-number"))
+
+
+def require_reason(why: str) -> str:
+    """The reason, or `Refused`: what is dangerous stands in the log with why."""
+    said = why.strip()
+    if not said:
+        problem = _problem(0, "why", "", _("a few words"))
+        raise Refused("invalid", _("Please give a reason; it stands in the log."), [problem])
+    if len(said) > 2000:
+        raise Refused("invalid", _("A reason has at most 2000 characters."))
+    return said
+
+
+def check_instant(at: datetime) -> None:
+    """Only instants that a rules file may hold, with room for time zones."""
+    if not YEARS[0] < at.year < YEARS[1]:
+        raise Refused("invalid", _("That is too far away."))
+
+
+class _Changes:
+    """The changed keys between the rules of a contest and new ones."""
+
+    def __init__(self, contest: Contest, rules: Rules) -> None:
+        self.contest, self.old, self.new = contest, contest.rules, rules
+        self.now = clock.contest_now(contest)
+        self.rounds = {one.name: one for one in contest.rounds.all()}
+        acts = list(self.rounds.values())
+        self.announced = any(one.announced_at for one in acts)
+        self.judging = any(one.judging_at for one in acts)
+        self.published = any(one.published_at for one in acts)
+        self.released = any(one.released_at for one in acts)
+
+    def effects(self) -> Iterator[Effect]:
+        yield from self.round_names()
+        before, after = flat(self.old), flat(self.new)
+        kept = {one.name for one in self.old.rounds} & {one.name for one in self.new.rounds}
+        for key in [*after, *(key for key in before if key not in after)]:
+            parts = key.split(".")
+            if parts[0] == "rounds" and parts[1] not in kept:
+                continue
+            if before.get(key) != after.get(key):
+                yield self.effect(key, before.get(key, ""), after.get(key, ""))
+
+    def round_names(self) -> Iterator[Effect]:
+        old, new = ([one.name for one in rules.rounds] for rules in (self.old, self.new))
+        for name in old:
+            if name in new:
+                continue
+            row, key = self.rounds.get(name), f"rounds.{name}"
+            begun = row is not None and (
+                row.announced_at is not None
+                or Submission.objects.filter(round=row).exists()
+                or Release.objects.filter(round=row).exists()
+            )
+            if begun:
+                yield Effect(
+                    key, name, "", _("This round has begun; it cannot be removed."), "refused"
+                )
+            else:
+                yield Effect(key, name, "", _("The round is removed."), "care")
+        for name in new:
+            if name not in old:
+                yield Effect(f"rounds.{name}", "", name, _("A new round."), "note")
+
+    def effect(self, key: str, before: str, after: str) -> Effect:
+        weight: Weight = "care"
+        if _is_data(key):
+            late = self.announced
+            too_late = _("Teams have their data already; it is too late for this.")
+            said = _("The data of all teams are made anew.")
+        elif key.startswith(VERDICT_KEYS):
+            late = self.judging
+            too_late = _("The judge has decided about releases already; it is too late for this.")
+            said = self.verdicts(key)
+        elif key.startswith(SCORE_KEYS):
+            late, weight = self.published, "note"
+            too_late = _("Attacks are being scored already; it is too late for this.")
+            said = _("Privacy scores are computed with this.")
+        else:
+            return self.soft_effect(key, before, after)
+        if late:
+            return Effect(key, before, after, too_late, "refused")
+        return Effect(key, before, after, said, weight)
+
+    def soft_effect(self, key: str, before: str, after: str) -> Effect:
+        """Keys that may change at any time, each with what it does."""
+        said: str
+        weight: Weight = "note"
+        last = key.rsplit(".", 1)[-1]
+        if ".phases." in key:
+            return self.phase(key, before, after)
+        if last in ("attack_tries", "release_tries"):
+            said, weight = self.tries(last, int(after))
+        elif key == "limits.grace_seconds":
+            said = _("Every deadline that has not passed moves with it.")
+            weight = "care"
+        elif key == "limits.file_mib":
+            said = _("Files that come from now on are measured with it.")
+        elif key.startswith("feedback."):
+            said = _("Attackers are told more or less about their answers from now on.")
+            weight = "care" if self.published else "note"
+        elif key.startswith("awards.") or last == "weight":
+            said = _("Awards are decided with this.")
+            if self.released:
+                said = _("Results are out: compute a new result set and publish it.")
+                weight = "care"
+        elif key == "zone":
+            said = _("Times are shown in this zone; instants written without an offset move.")
+            weight = "care"
+        elif key == "name":
+            said = _("The contest is called so on every page.")
+        else:
+            said = _("This changes.")
+        return Effect(key, before, after, said, weight)
+
+    def phase(self, key: str, before: str, after: str) -> Effect:
+        _rounds, name, _phases, phase = key.split(".")
+        row, act = self.rounds.get(name), ACTS.get(cast(PhaseName, phase))
+        if row is not None and act and getattr(row, act) is not None:
+            return Effect(
+                key, before, after, _("This has happened already and cannot be moved."), "refused"
+            )
+        old = getattr(self.old.round(name).phases, phase)
+        new = getattr(self.new.round(name).phases, phase)
+        if new is None:
+            return Effect(key, before, after, _("The phase loses its time."), "care")
+        if new <= self.now:
+            return Effect(
+                key, before, after, _("This lies in the past: it happens at once."), "care"
+            )
+        if old is None:
+            return Effect(key, before, after, _("The phase gets its time."))
+        if old <= self.now:
+            return Effect(
+                key, before, after, _("A phase that has begun goes back to before it."), "care"
+            )
+        moved = shown_span(abs(new - old))
+        later = _("It begins %(span)s later.") if new > old else _("It begins %(span)s earlier.")
+        return Effect(key, before, after, later % {"span": moved}, "note" if new > old else "care")
+
+    def tries(self, key: str, allowed: int) -> tuple[str, Weight]:
+        """How many teams have used more than would be allowed."""
+        kinds = ("release",) if key == "release_tries" else ("reid", "trace")
+        used: dict[tuple[Any, ...], int] = {}
+        rows = Submission.objects.filter(contest=self.contest, charged=True, kind__in=kinds)
+        for row in rows.values_list("round", "team", "kind", "challenge", "target"):
+            used[row] = used.get(row, 0) + 1
+        over = {row[1] for row, count in used.items() if count > allowed}
+        if over:
+            return (
+                _("%(count)d teams have used more already; what they handed in stays.")
+                % {"count": len(over)},
+                "care",
+            )
+        return _("Counts for what is handed in from now on."), "note"
+
+    def verdicts(self, key: str) -> str:
+        """How many known releases would be judged otherwise by another floor."""
+        if key != "scores.utility_floor":
+            return _("Utility is computed anew when the judge works.")
+        old, new = self.old.scores.utility_floor, self.new.scores.utility_floor
+        low, high = sorted((old, new))
+        count = Submission.objects.filter(
+            contest=self.contest, kind="release", state="scored", score__gte=low, score__lt=high
+        ).count()
+        return _("%(count)d releases handed in so far change between valid and invalid.") % {
+            "count": count
+        }
+
+
+def shown_span(span: timedelta) -> str:
+    """A length of time in words: 3 h 12 min.
+
+    >>> shown_span(timedelta(hours=3, minutes=12)), shown_span(timedelta(days=2, hours=1))
+    ('3 h 12 min', '2 d 1 h')
+    """
+    seconds = max(0, int(span.total_seconds()))
+    days, rest = divmod(seconds, 86400)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    parts = [(days, "d"), (hours, "h"), (minutes, "min"), (rest, "s")]
+    first = next((k for k, (count, _unit) in enumerate(parts) if count), 3)
+    shown = [f"{count} {unit}" for count, unit in parts[first : first + 2] if count]
+    return " ".join(shown) or "0 s"
+
+
+def _is_data(key: str) -> bool:
+    parts = key.split(".")
+    if parts[0] == "rounds":
+        return len(parts) == 3 and parts[2] in DATA_OF_ROUND
+    return key.startswith(DATA_KEYS)
+
+
+def _move_visibility(contest: Contest, old: Rules, new: Rules) -> None:
+    """Files that become visible with a phase follow it."""
+    for row in contest.rounds.all():
+        if row.name not in [one.name for one in old.rounds]:
+            continue
+        for phase in PHASES:
+            was: datetime = getattr(old.round(row.name).phases, phase) or NEVER
+            now: datetime = getattr(new.round(row.name).phases, phase) or NEVER
+            if was != now:
+                StoredFile.objects.filter(round=row, visible_from=was).update(visible_from=now)
+
+
+def make_data_anew(contest: Contest) -> None:
+    """Data that nobody has seen are thrown away and made by the rules as they are."""
+    from tracecup.server.judging.service import ensure_data
+
+    own = contest.files.filter(kind="city", round=None).first()
+    uses_own = own is not None and contest.rules.city.file is not None
+    contest.city_sha256 = own.sha256 if uses_own else ""
+    contest.save(update_fields=["city_sha256"])
+    StoredFile.objects.filter(contest=contest, kind__in=DATA_FILES).delete()
+    contest.jobs.filter(kind="data").delete()
+    ensure_data(contest)
+
+
+def _problem(line: int, where: str, found: str, expected: str) -> dict[str, Any]:
+    return {"line": line, "field": where, "found": found, "expected": expected}

@@ -1,4 +1,0 @@
-"""Pages for people: visitors, teams, organisers.
-
-A page renders the same data that its twin in the API returns.
-"""

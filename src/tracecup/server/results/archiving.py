@@ -1,0 +1,182 @@
+"""A round as an archive: every file of it in the layout of `tracecup.contest.archive.folder`.
+
+What is here is computed from rows and blobs; `tracecup contest verify` finds no difference in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tracecup.contest.archive.folder import (
+    ABOUT_FILE,
+    CITY_FILE,
+    CLOCK_FILE,
+    COMMITMENTS_FILE,
+    PUBLIC,
+    RESULTS,
+    SECRET,
+    SEED_FILE,
+    WITHDRAWN_FILE,
+    About,
+    Archive,
+    versions,
+)
+from tracecup.contest.archive.manifest import write_manifest
+from tracecup.contest.attackphase import ATTACKS_FILE
+from tracecup.contest.entries import Entry, sample_entries, team_label
+from tracecup.contest.judging.judged import JudgedRelease as Handed
+from tracecup.contest.rules import ATTACK_KINDS, Rules
+from tracecup.contest.rules.file import RULES_FILE, rules_text
+from tracecup.contest.season import in_archive
+from tracecup.server.entries import SAMPLES, entry_of, round_seed
+from tracecup.server.judging.service import commitments
+from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
+from tracecup.server.storage import store
+
+ANSWER_FILES = {"reid": "etable", "trace": "etraces"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What lies where in the archive: `files` by SHA-256, `texts` as they are."""
+
+    files: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
+def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None) -> Path:
+    """Write the archive of a round with results, openings and manifest into a new folder.
+
+    Without `result_set` the published one, else the newest.
+    """
+    from tracecup.server.judging.compute.results import lay_out
+    from tracecup.server.results.service import newest, published
+
+    chosen = result_set or published(round) or newest(round)
+    plan, blobs = archive_plan(round, chosen), store()
+    files = {name: str(blobs.path(sha256)) for name, sha256 in plan.files.items()}
+    lay_out(out, files, plan.texts)
+    write_manifest(out)
+    return out
+
+
+def archive_plan(round: Round, result_set: ResultSet | None = None) -> Plan:
+    """Where everything of a round belongs; with the results of a set, if one is given."""
+    return _Planner(round).plan(result_set)
+
+
+class _Planner:
+    def __init__(self, round: Round) -> None:
+        self.round, self.contest = round, round.contest
+        rows = Release.objects.filter(round=round).select_related("team", "submission")
+        self.releases = list(rows.order_by("label"))
+        self.teams = max((entry_of(row).team for row in self.releases), default=0)
+        stored = StoredFile.objects.filter(round=round)
+        self.stored: dict[str, str] = dict(stored.values_list("name", "sha256"))
+        # Only paths are asked of it; nothing is read or written.
+        self.at = Archive(Path())
+        self.files: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+
+    def plan(self, result_set: ResultSet | None) -> Plan:
+        self.files[f"{PUBLIC}/{CITY_FILE}"] = self.stored[CITY_FILE]
+        self.files[f"{PUBLIC}/{CLOCK_FILE}"] = self.stored[CLOCK_FILE]
+        for row in self.releases:
+            self.data_set(row)
+        for there, here in zip(SAMPLES, sample_entries(self.teams), strict=True):
+            for kind in ("reftraces", "orgtraces", "pubtraces", "ptable"):
+                # An imported contest may have had no sample teams.
+                if there.file(kind) in self.stored:
+                    self.files[str(self.at.public_file(here, kind))] = self.stored[there.file(kind)]
+        for team in range(self.teams + 1):
+            sealed = self.stored[f"opening_{team_label(team)}.txt"]
+            for opened in (True, False):
+                self.files[str(self.at.opening_file(team, opened=opened))] = sealed
+        tries = self.answers()
+        self.about(tries)
+        for name, (sha256, _) in (result_set.files if result_set else {}).items():
+            self.files[f"{RESULTS}/{name}"] = sha256
+        return Plan(self.files, self.texts)
+
+    def data_set(self, row: Release) -> None:
+        entry, at, out = entry_of(row), self.at, row.valid or row.hors_concours
+        for place, kind in ((at.public_file, "reftraces"), (at.secret_file, "orgtraces")):
+            # Of a release that was never published, an imported contest may lack these.
+            if out or entry.file(kind) in self.stored:
+                self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
+        handed_in = at.secret_file(entry, "anotraces")
+        if row.submission is not None:
+            self.files[str(handed_in)] = row.submission.sha256
+        elif entry.is_benchmark and out:
+            self.files[str(handed_in)] = self.stored[entry.file("anotraces")]
+        if out:
+            for place, kind in ((at.public_file, "pubtraces"), (at.secret_file, "ptable")):
+                self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
+        said = Handed(
+            row.method,
+            row.valid,
+            row.reason,
+            row.utility,
+            row.utility_low,
+            row.utility_high,
+            row.hors_concours,
+        )
+        self.texts[str(at.submission_file(entry))] = _json(said.as_dict())
+
+    def answers(self) -> int:
+        """Place all answers; the most tries that one attacker has against one target."""
+        most, count = 0, dict[tuple[str, str, str], int]()
+        named: dict[str, dict[str, str]] = {kind: {} for kind in ATTACK_KINDS}
+        published = {entry_of(row) for row in self.releases if row.valid or row.hors_concours}
+        found = Submission.objects.filter(
+            round=self.round, kind__in=ATTACK_KINDS, state="scored"
+        ).select_related("team")
+        for one in found.order_by("id"):
+            entry, attacker = Entry(one.target, one.challenge), Entry(one.team.number).number
+            if entry not in published or one.team.number > self.teams:
+                continue
+            cell = (one.kind, attacker, entry.label)
+            count[cell] = count.get(cell, 0) + 1
+            most = max(most, count[cell])
+            path = self.at.answer_file(entry, ANSWER_FILES[one.kind], attacker, count[cell])
+            self.files[str(path)] = one.sha256
+            if one.consent and one.method:
+                named[one.kind][attacker] = one.method
+        for kind in ATTACK_KINDS:
+            for column, attack in self.contest.rules.samples.columns(kind).items():
+                named[kind][column] = attack
+                for entry in published:
+                    name = entry.answer(ANSWER_FILES[kind], column)
+                    path = self.at.answer_file(entry, ANSWER_FILES[kind], column)
+                    self.files[str(path)] = self.stored[name]
+        self.texts[f"answers/{ATTACKS_FILE}"] = _json(named)
+        return most
+
+    def about(self, tries: int) -> None:
+        """Rules, versions, seed, commitments, and who was taken out of the competition."""
+        source = "a contest of the server"
+        self.texts[ABOUT_FILE] = About(self.teams, source, versions()).text
+        self.texts[RULES_FILE] = rules_text(_with_tries(in_archive(self.contest.rules), tries))
+        self.texts[f"{SECRET}/{SEED_FILE}"] = f'{{"seed": {round_seed(self.round)}}}\n'
+        self.texts[f"{PUBLIC}/{COMMITMENTS_FILE}"] = _json(commitments(self.round))
+        gone = {
+            Entry(team.number).number: team.status if team.status != "active" else "withdrawn"
+            for team in self.contest.teams.filter(number__lte=self.teams)
+            if team.status != "active" or team.deleted_at is not None
+        }
+        if gone:
+            self.texts[WITHDRAWN_FILE] = _json(gone)
+
+
+def _with_tries(rules: Rules, tries: int) -> Rules:
+    """Teams that were given more tries have more files than the rules say."""
+    most = max(rules.limits.attack_tries, tries)
+    return replace(rules, limits=replace(rules.limits, attack_tries=most))
+
+
+def _json(held: Any) -> str:
+    return json.dumps(held, indent=1, sort_keys=True) + "\n"

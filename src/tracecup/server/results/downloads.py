@@ -1,0 +1,266 @@
+"""Files for those who may have them: lists, single files in ranges, everything as one archive.
+
+What one may not see is not found; every fetched byte range stands in the download log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Q, QuerySet
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.translation import gettext as _
+from ninja import Schema
+
+from tracecup.server import clock
+from tracecup.server.access import Role, role_of
+from tracecup.server.errors import not_found
+from tracecup.server.models import Contest, Download, Round, StoredFile
+from tracecup.server.results.service import may_see_scores
+from tracecup.server.storage import store
+from tracecup.server.web.segments import Packed, Part, Segments, zip_parts
+
+JUDGES_PAPERS = ("archive", "report", "scores")
+TELLING = ("results", *JUDGES_PAPERS)
+"""Kinds of files that tell scores."""
+SUMS_FILE = "SHA256SUMS"
+TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".zip": "application/zip",
+    ".zst": "application/zstd",
+    ".gz": "application/gzip",
+    ".parquet": "application/vnd.apache.parquet",
+}
+_RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
+
+
+class FileInfo(Schema):
+    """A file that one may fetch. `team` is whose data it is about; 901 and 902 are the samples."""
+
+    name: str
+    kind: str
+    about: str
+    round: str | None
+    team: int | None
+    challenge: str
+    own: bool
+    size: int
+    sha256: str
+    visible_from: datetime | None
+
+
+class FilesPage(Schema):
+    """Where are our data? All files that one may fetch in a round now."""
+
+    contest: str
+    round: str
+    files: list[FileInfo]
+    size: int
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """Bytes that can be fetched, and under which name and digest."""
+
+    name: str
+    parts: Sequence[Part]
+    size: int
+    sha256: str
+    etag: str
+
+
+def files_for(role: Role, round: Round) -> list[FileInfo]:
+    """What a role may fetch in a round now: the own files first, then by team and name."""
+    found = [_info(file, role) for file in _visible(role, round).select_related("round", "team")]
+    return sorted(found, key=lambda one: (not one.own, one.team or -1, one.name))
+
+
+def files_page(role: Role, round: Round) -> FilesPage:
+    """The same as a page's data."""
+    files = files_for(role, round)
+    size = sum(file.size for file in files)
+    return FilesPage(contest=role.contest.slug, round=round.name, files=files, size=size)
+
+
+def open_file(role: Role, round: Round, name: str) -> StoredFile:
+    """A file by its name; one that the role may not see is not found."""
+    # A file of the round goes before one of the whole contest.
+    seen = _visible(role, round).filter(name=name)
+    found = seen.order_by(F("round").asc(nulls_last=True)).first()
+    if found is None:
+        raise not_found("file")
+    file: StoredFile = found
+    return file
+
+
+def ranged_response(
+    request: HttpRequest, file: StoredFile, role: Role | None = None
+) -> HttpResponseBase:
+    """The file, or the asked range of it (206), with ETag and SHA-256; logged."""
+    offer = _Offer(
+        file.name,
+        [(store().path(file.sha256), file.size)],
+        file.size,
+        file.sha256,
+        f'"{file.sha256}"',
+    )
+    return _answer(request, offer, role or role_of(file.contest, request.user), file)
+
+
+def archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResponseBase:
+    """Everything that a role may fetch in a round as one zip archive, never made beforehand."""
+    files = sorted(_visible(role, round), key=lambda one: one.name)
+    if not files:
+        raise not_found("file")
+    folder = f"{role.contest.slug}-{round.name}"
+    sums = "".join(f"{one.sha256}  {one.name}\n" for one in files).encode()
+    packed = [
+        Packed.of_blob(f"{folder}/{one.name}", store().path(one.sha256), one.size) for one in files
+    ]
+    parts = zip_parts([*packed, Packed.of_bytes(f"{folder}/{SUMS_FILE}", sums)])
+    etag = hashlib.sha256(folder.encode() + b"\0" + sums).hexdigest()
+    with Segments(parts) as whole:
+        size = len(whole)
+    return _answer(request, _Offer(f"{folder}.zip", parts, size, "", f'"{etag}"'), role, None)
+
+
+def _visible(role: Role, round: Round) -> QuerySet[StoredFile]:
+    """The files of a round, and of the whole contest, that a role may see now."""
+    of_round = Q(round=round) | Q(round=None)
+    found = StoredFile.objects.filter(of_round, contest=role.contest)
+    if not may_see_scores(role, round):
+        found = found.exclude(kind__in=TELLING)
+    out = Q(visible_from__lte=clock.contest_now(role.contest))
+    seen = Q(pk__in=[])
+    if role.organiser:
+        seen |= Q(audience="all") | Q(audience="judge", kind__in=JUDGES_PAPERS)
+    if role.team is not None:
+        seen |= out & (Q(audience="all") | Q(audience="team", team=role.team))
+    if round.released_at is not None:
+        seen |= out & Q(audience="all")
+    return found.filter(seen).distinct()
+
+
+def _info(file: StoredFile, role: Role) -> FileInfo:
+    return FileInfo(
+        name=file.name,
+        kind=file.kind,
+        about=about(file.kind),
+        round=file.round.name if file.round else None,
+        team=file.team.number if file.team else file.entry_team,
+        challenge=file.challenge,
+        own=role.team is not None and file.team_id == role.team.pk,
+        size=file.size,
+        sha256=file.sha256,
+        visible_from=file.visible_from,
+    )
+
+
+def about(kind: str) -> str:
+    """What is in a file of a kind, for people."""
+    told = {
+        "reftraces": _("Reference traces: where each user was on the days before."),
+        "orgtraces": _("Original traces: what the team has to protect."),
+        "anotraces": _("Obfuscated traces, before the shuffle."),
+        "pubtraces": _("A release: obfuscated traces under pseudonyms."),
+        "ptable": _("The ID table: which pseudonym is which user."),
+        "info_region": _("The city: every region with its centre, and the hospitals."),
+        "info_time": _("The clock: day and time of every event."),
+        "commitments": _("What the judge promised at publication, as hashes."),
+        "opening": _("The opening of a commitment: check it yourself."),
+        "archive": _("The whole contest in one archive."),
+        "report": _("The report: one page with all charts."),
+        "scores": _("The scores as a table."),
+        "results": _("A table of the results."),
+    }
+    return told.get(kind, "")
+
+
+def _answer(
+    request: HttpRequest, offer: _Offer, role: Role, file: StoredFile | None
+) -> HttpResponseBase:
+    asked = None if _unchanged(request, offer) else _range_of(request, offer)
+    response: HttpResponseBase
+    if _unchanged(request, offer):
+        response = HttpResponse(status=304)
+    elif asked is not None and asked[1] <= 0:
+        response = HttpResponse(status=416)
+        response.headers["Content-Range"] = f"bytes */{offer.size}"
+    else:
+        first, length = asked or (0, offer.size)
+        response = _content(request, offer, first, length)
+        if asked is not None:
+            response.status_code = 206
+            last = first + length - 1
+            response.headers["Content-Range"] = f"bytes {first}-{last}/{offer.size}"
+        if request.method != "HEAD":
+            _log(role.contest, offer, role, file, first, length)
+    response.headers["ETag"] = offer.etag
+    response.headers["Accept-Ranges"] = "bytes"
+    if offer.sha256:
+        digest = b64encode(bytes.fromhex(offer.sha256)).decode()
+        response.headers["X-SHA256"] = offer.sha256
+        response.headers["Repr-Digest"] = f"sha-256=:{digest}:"
+    return response
+
+
+def _content(request: HttpRequest, offer: _Offer, first: int, length: int) -> HttpResponseBase:
+    kind = TYPES.get("." + offer.name.rpartition(".")[2].lower(), "application/octet-stream")
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        response = HttpResponse(content_type=kind)
+        response.headers["Content-Disposition"] = f'attachment; filename="{offer.name}"'
+    else:
+        content = Segments(offer.parts, first, length)
+        response = FileResponse(content, as_attachment=True, filename=offer.name, content_type=kind)
+    response.headers["Content-Length"] = str(length)
+    return response
+
+
+def _unchanged(request: HttpRequest, offer: _Offer) -> bool:
+    said = request.headers.get("If-None-Match", "")
+    return said.strip() == "*" or offer.etag in [one.strip() for one in said.split(",")]
+
+
+def _range_of(request: HttpRequest, offer: _Offer) -> tuple[int, int] | None:
+    """First byte and length of the asked range; length 0 where there is none of it.
+
+    None means everything: no range, several ranges, or one of another version of the file.
+    """
+    found = _RANGE.fullmatch(request.headers.get("Range", "").replace(" ", ""))
+    if found is None or found.group(1) == found.group(2) == "":
+        return None
+    version = request.headers.get("If-Range")
+    if version is not None and version.strip() != offer.etag:
+        return None
+    first, last = found.groups()
+    if not first:
+        length = min(int(last), offer.size)
+        return offer.size - length, length
+    begin = int(first)
+    end = min(int(last), offer.size - 1) if last else offer.size - 1
+    if last and int(last) < begin:
+        return None
+    return begin, max(0, end - begin + 1)
+
+
+def _log(
+    contest: Contest, offer: _Offer, role: Role, file: StoredFile | None, first: int, length: int
+) -> None:
+    Download.objects.create(
+        contest=contest,
+        file=file,
+        name=offer.name,
+        person=role.person,
+        team=role.team,
+        at=clock.now(),
+        first=first,
+        length=length,
+    )

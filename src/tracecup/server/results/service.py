@@ -1,0 +1,307 @@
+"""Results of a round: sets of them, one of which is published; and the board while it runs.
+
+Numbers come from `tracecup.contest`; who may see them is decided by one function, here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max
+from django.utils.translation import gettext as _
+
+from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.entries import Entry
+from tracecup.contest.rules import ATTACK_KINDS, AttackKind
+from tracecup.contest.sheets import column_of, team_of
+from tracecup.contest.standing.awards import Award, give_awards
+from tracecup.contest.standing.scoreboard import AttackBoard, Scoreboard, State
+from tracecup.contest.standing.scoreboard import BoardRow as Row
+from tracecup.server import auditlog as log
+from tracecup.server import clock
+from tracecup.server.access import SYSTEM, Actor, Role
+from tracecup.server.entries import entry_of, keep_file
+from tracecup.server.errors import Refused
+from tracecup.server.jobs.queue import enqueue
+from tracecup.server.judging.service import enqueue_samples
+from tracecup.server.models import Contest, Release, ResultSet, Round, StoredFile, Submission
+from tracecup.server.results.archiving import archive_folder
+from tracecup.server.results.reporting import enqueue_report
+from tracecup.server.storage import Blob
+
+__all__ = [
+    "archive_folder",
+    "compute_result_set",
+    "live_board",
+    "may_see_scores",
+    "newest",
+    "overall",
+    "publish_result_set",
+    "published",
+    "rank_diff",
+    "table_rows",
+]
+
+READY = ("draft", "superseded")
+
+
+def may_see_scores(role: Role, round: Round) -> bool:
+    """Whether scores of a round may be shown: to organisers always, to others once they are out.
+
+    Every page, answer of the API, export and message that tells a score asks here. What an
+    attacker is told about an answer of its own before that is the feedback policy's business.
+    """
+    return role.organiser or (round.released_at is not None and not round.frozen)
+
+
+def compute_result_set(
+    round: Round, reason: str, actor: Actor, *, automatic: bool = False
+) -> ResultSet:
+    """Have all answers scored anew and the results computed, as a new set beside the others.
+
+    The set is there at once, in the state `computing`; a worker makes a draft of it. With
+    `automatic` it is published by itself where the round says so and nothing went wrong.
+    """
+    with transaction.atomic():
+        round = _locked(round)
+        if round.judged_at is None:
+            raise Refused("conflict", _("Before the releases are judged there are no results."))
+        enqueue_samples(round)
+        last = round.result_sets.aggregate(last=Max("number"))["last"] or 0
+        made = ResultSet.objects.create(
+            round=round,
+            number=last + 1,
+            state="computing",
+            reason=reason,
+            scorer=SCORER,
+            inputs_sha256="",
+            seconds=0.0,
+            created_at=clock.now(),
+        )
+        payload = {"result_set": made.pk, "automatic": automatic}
+        key = f"results:{round.pk}:{made.number}"
+        enqueue("results", key, payload, contest=round.contest)
+        after = {"number": made.number, "automatic": automatic}
+        _record(actor, "results.asked", round, after, reason)
+    return made
+
+
+def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> ResultSet:
+    """Make a set of results the published one; the one before is kept beside it."""
+    with transaction.atomic():
+        round = _locked(result_set.round)
+        held: ResultSet = ResultSet.objects.select_for_update().get(pk=result_set.pk)
+        held.round = round
+        if held.state == "published":
+            return held
+        if held.state not in READY:
+            raise Refused("conflict", _("This set of results is not computed."))
+        if round.closed_at is None:
+            raise Refused("conflict", _("Results are published when the attacks are over."))
+        before = published(round)
+        ResultSet.objects.filter(round=round, state="published").update(state="superseded")
+        at = clock.contest_now(round.contest)
+        held.state, held.published_at = "published", clock.now()
+        held.save(update_fields=["state", "published_at"])
+        if round.released_at is None:
+            round.released_at = at
+            round.save(update_fields=["released_at"])
+        for name, (sha256, size) in held.files.items():
+            blob = Blob(sha256, size)
+            keep_file(round, name, blob, kind="results", audience="all", visible_from=at)
+        StoredFile.objects.filter(round=round, kind="opening").update(
+            audience="all", visible_from=at
+        )
+        key = f"archive:{round.pk}:{held.number}"
+        enqueue("archive", key, {"result_set": held.pk}, contest=round.contest)
+        enqueue_report(held)
+        was, now = {"number": before.number if before else None}, {"number": held.number}
+        _record(actor, "results.published", round, now, why, was)
+    result_set.refresh_from_db()
+    return held
+
+
+def published(round: Round) -> ResultSet | None:
+    """The published results of a round."""
+    found: ResultSet | None = round.result_sets.filter(state="published").first()
+    return found
+
+
+def newest(round: Round) -> ResultSet | None:
+    """The newest results that are computed, published or not."""
+    ready = round.result_sets.filter(state__in=("published", *READY))
+    found: ResultSet | None = ready.order_by("-number").first()
+    return found
+
+
+def rank_diff(old: ResultSet, new: ResultSet) -> list[dict[str, Any]]:
+    """Every place in an award that two sets of results tell differently."""
+    before, after = _places(old), _places(new)
+    found = []
+    for key in sorted({*before, *after}):
+        was, now = before.get(key, {}), after.get(key, {})
+        told = ("rank", "value", "excluded")
+        if any(was.get(name) != now.get(name) for name in told):
+            found.append(
+                {
+                    "award": key[0],
+                    "title": (now or was)["title"],
+                    "team": key[1],
+                    "old_rank": was.get("rank"),
+                    "new_rank": now.get("rank"),
+                    "old_value": was.get("value"),
+                    "new_value": now.get("value"),
+                    "excluded": now.get("excluded"),
+                }
+            )
+    return found
+
+
+def overall(contest: Contest) -> dict[str, Award]:
+    """All awards over the published rounds, added with their weights; empty without any."""
+    weighted = []
+    for round in contest.rounds.all():
+        found = published(round)
+        if found is not None:
+            weighted.append((round.rules.weight, scoreboard_of(found)))
+    return give_awards(weighted, contest.rules.awards) if weighted else {}
+
+
+def scoreboard_of(result_set: ResultSet) -> Scoreboard:
+    """The boards of a set of results, from its tables."""
+    rules = result_set.round.contest.rules
+    rows = [
+        Row(
+            row["pubtraces"],
+            row["team"],
+            row["challenge"],
+            row["valid"],
+            benchmark=row["role"] == "benchmark",
+            hors_concours=row["hors_concours"],
+        )
+        for row in table_rows(result_set, "releases")
+    ]
+    cells, sums = table_rows(result_set, "cells"), table_rows(result_set, "sums")
+    samples = {kind: rules.samples.columns(kind) for kind in ATTACK_KINDS}
+
+    def board(kind: AttackKind) -> AttackBoard:
+        columns = [team_of(row["attacker"]) for row in sums if row["kind"] == kind]
+        tries = {
+            (cell["pubtraces"], team_of(cell["attacker"])): [cell["score"]]
+            for cell in cells
+            if cell["kind"] == kind
+        }
+        teams = [name for name in columns if name.isdigit()]
+        return AttackBoard.of(kind, rows, teams, [n for n in columns if n in samples[kind]], tries)
+
+    gone = {
+        team_of(row["team"])
+        for row in table_rows(result_set, "awards")
+        if row["excluded"] == "hors concours"
+    }
+    return Scoreboard(board("reid"), board("trace"), frozenset(gone))
+
+
+def live_board(round: Round) -> dict[str, Any]:
+    """Both boards of a round as they stand now; for organisers only.
+
+    By kind of attack: `columns`, and for every release its `scores` (None where there is none),
+    `minimum` and who set it; and the attackers' `sums`.
+    """
+    rules = round.contest.rules
+    releases = list(Release.objects.filter(round=round).select_related("team"))
+    rows = [
+        Row(
+            entry_of(one).release,
+            entry_of(one).number,
+            one.challenge,
+            one.valid,
+            benchmark=one.team is None,
+            hors_concours=one.hors_concours,
+        )
+        for one in releases
+    ]
+    teams = sorted({row.team for row in rows if not row.benchmark})
+    board: dict[str, Any] = {"final": False, "targets": rules.awards.attack_targets}
+    for kind in ATTACK_KINDS:
+        tries = _tries(round, kind, releases, teams)
+        found = AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
+        board[kind] = _told(found, rules.awards.attack_targets)
+    return board
+
+
+def table_rows(result_set: ResultSet, name: str) -> list[dict[str, Any]]:
+    """A table of a set of results, row by row."""
+    columns: Mapping[str, list[Any]] = result_set.tables.get(name, {})
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _tries(
+    round: Round, kind: AttackKind, releases: list[Release], teams: list[str]
+) -> dict[tuple[str, str], list[float]]:
+    tries: dict[tuple[str, str], list[float]] = {}
+    names = {entry_of(one) for one in releases if one.valid or one.hors_concours}
+    scored = Submission.objects.filter(round=round, kind=kind, state="scored").values_list(
+        "target", "challenge", "team__number", "score"
+    )
+    for target, challenge, number, score in scored:
+        entry, attacker = Entry(target, challenge), Entry(number).number
+        if entry in names and attacker in teams:
+            tries.setdefault((entry.release, attacker), []).append(score)
+    columns = round.contest.rules.samples.columns(kind)
+    for one in releases:
+        for column in columns:
+            if column in one.scores:
+                tries[entry_of(one).release, column] = [one.scores[column]["score"]]
+    return tries
+
+
+def _told(board: AttackBoard, targets: Any) -> dict[str, Any]:
+    lowest = board.minimum()
+    return {
+        "columns": [column_of(name) for name in board.columns],
+        "rows": [
+            {
+                "release": row.name,
+                "team": row.team,
+                "valid": row.valid,
+                "hors_concours": row.hors_concours,
+                "minimum": lowest[row.name],
+                "by": [column_of(name) for name in board.strongest(row.name)],
+                "scores": [
+                    float(value) if state == State.SCORED else None
+                    for value, state in zip(board.values[i], board.states[i], strict=True)
+                ],
+                "states": [State(state).name.lower() for state in board.states[i]],
+            }
+            for i, row in enumerate(board.releases)
+        ],
+        "sums": {column_of(name): value for name, value in board.sums(targets).items()},
+    }
+
+
+def _places(result_set: ResultSet) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(row["award"], row["team"]): row for row in table_rows(result_set, "awards")}
+
+
+def _locked(round: Round) -> Round:
+    rounds = Round.objects.select_for_update(of=("self",)).select_related("contest")
+    found: Round = rounds.get(pk=round.pk)
+    return found
+
+
+def _record(
+    actor: Actor, action: str, round: Round, after: Any, why: str = "", before: Any = None
+) -> None:
+    subject = f"round:{round.name}"
+    log.record(
+        actor,
+        action,
+        contest=round.contest,
+        subject=subject,
+        before=before,
+        after=after,
+        why=why or ("" if actor is not SYSTEM else "the set time has come"),
+    )

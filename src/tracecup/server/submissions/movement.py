@@ -1,0 +1,77 @@
+"""Pictures of a release for its own team: how far points moved, one user's trace.
+
+Computed in a child process from the team's own files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ninja import Schema
+
+from tracecup.server.models import Round, Team
+from tracecup.server.storage import store
+from tracecup.server.submissions.checking import original_of
+
+SECONDS = 60
+
+
+class Movement(Schema):
+    """Shares of all events by how far they were moved; `regions` are mean km by original region.
+
+    Bin k holds distances from k * width_km; the last bin holds everything farther.
+    """
+
+    width_km: float
+    shares: list[float]
+    regions: list[float | None]
+    unchanged: float
+    deleted: float
+    sets: float
+    mean_km: float | None
+
+
+class OneUser(Schema):
+    """A user's trace: cells of 0-based regions at every event; `inferred` where somebody tried."""
+
+    slots: list[str]
+    original: list[list[int]]
+    obfuscated: list[list[int]]
+    inferred: list[list[int]] | None
+
+
+def movement(round: Round, team: Team, challenge: str, path: Path) -> Movement | None:
+    """How far the points of a readable release were moved; None where that cannot be told."""
+    found = _run("moves.release", _payload(round, team, challenge, path))
+    return None if found is None else Movement(**found)
+
+
+def one_user(
+    round: Round, team: Team, challenge: str, path: Path, user: int, inferred: Path | None
+) -> OneUser | None:
+    """The trace of a user (0-based position) before and after."""
+    payload = _payload(round, team, challenge, path)
+    payload |= {"user": user, "inferred": str(inferred) if inferred else None}
+    found = _run("moves.one_user", payload)
+    return None if found is None else OneUser(**found)
+
+
+def _payload(round: Round, team: Team, challenge: str, path: Path) -> dict[str, Any]:
+    blobs = store()
+    return {
+        "rules": round.contest.rules_text,
+        "round": round.name,
+        "city": str(blobs.path(round.contest.city_sha256)),
+        "original": str(blobs.path(original_of(round, team, challenge).sha256)),
+        "file": str(path),
+    }
+
+
+def _run(function: str, payload: dict[str, Any]) -> dict[str, Any] | None:
+    from tracecup.server.jobs import sandbox
+
+    try:
+        return sandbox.run(function, payload, seconds=SECONDS)
+    except sandbox.SandboxFailed:
+        return None  # a picture less; the check has said what there is to say

@@ -1,0 +1,387 @@
+"""The API of teams: members, join codes, registration; for organisers teams, lists, invitations.
+
+A team is named by its number in the contest.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from ninja import Field, Router, Schema, Status
+
+from tracecup.server.access import Role, role_in
+from tracecup.server.errors import Refused, not_found
+from tracecup.server.models import Member, Person, Team
+from tracecup.server.people import data as pagedata
+from tracecup.server.people import letters
+from tracecup.server.people import service as people
+from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME
+from tracecup.server.people.pages import site_of
+from tracecup.server.teams import service as teams
+from tracecup.server.teams.members import count_invitation
+from tracecup.server.teams.registration import MAX_TEAM_NAME
+from tracecup.server.teams.teamlist import MAX_CHARACTERS
+from tracecup.server.web.auth import actor_of, person_of
+
+router = Router()
+TEAM = "/contests/{slug}/teams/{int:number}"
+
+
+class Code(Schema):
+    """A join code."""
+
+    code: str = Field(max_length=40)
+
+
+class Captain(Schema):
+    """Whether somebody is a captain."""
+
+    captain: bool
+
+
+class NewTeam(Schema):
+    """A team to be made."""
+
+    name: str = Field(min_length=1, max_length=MAX_TEAM_NAME)
+    division: str = Field("", max_length=80)
+
+
+class NewTeamByOrganiser(NewTeam):
+    """A team to be made by organisers."""
+
+    hors_concours: bool = False
+
+
+class TeamChange(Schema):
+    """Another name or division."""
+
+    name: str | None = Field(None, max_length=MAX_TEAM_NAME)
+    division: str | None = Field(None, max_length=80)
+
+
+class TeamInfo(Schema):
+    """A team, for its members and the organisers."""
+
+    contest: str
+    number: int
+    name: str
+    division: str
+    status: str
+    hors_concours: bool
+    join_code: str
+
+
+class Invite(Schema):
+    """Whom a link is for; with an e-mail address the link is sent there."""
+
+    name: str = Field("", max_length=MAX_NAME)
+    email: str = Field("", max_length=MAX_EMAIL)
+    days: int = Field(14, ge=1, le=366)
+    send: bool = True
+
+
+class MadeLink(Schema):
+    """A new link; its secret is shown this once."""
+
+    path: str
+    address: str
+
+
+class TeamList(Schema):
+    """A CSV file with the columns team,division,name,email."""
+
+    text: str = Field(max_length=MAX_CHARACTERS + 1)
+
+
+class TeamListToDo(TeamList):
+    """A list to be carried out; `send` sends the links to those with an address."""
+
+    send: bool = False
+
+
+class PlannedRow(Schema):
+    """What one line will do: new-team, new-link, replaced-link, nothing."""
+
+    line: int
+    team: str
+    division: str
+    name: str
+    email: str
+    effect: str
+
+
+class TeamPlan(Schema):
+    """What a list will do, or what is wrong with it."""
+
+    ok: bool
+    new_teams: int
+    new_links: int
+    rows: list[PlannedRow]
+    problems: list[dict[str, Any]]
+
+
+class InvitationInfo(Schema):
+    """A link that a list made."""
+
+    team: int
+    team_name: str
+    name: str
+    email: str
+    address: str
+
+
+class Erased(Schema):
+    """How many accounts were erased."""
+
+    erased: int
+
+
+@router.post("/join", response=TeamInfo)
+def join(request: HttpRequest, body: Code) -> TeamInfo:
+    """Join the team with this code."""
+    return _team(teams.join(body.code, request.user, actor_of(request)))
+
+
+@router.post("/contests/{slug}/register", response={201: TeamInfo})
+def register(request: HttpRequest, slug: str, body: NewTeam) -> Status[TeamInfo]:
+    """Make a team of one's own, where the contest allows it."""
+    role = role_in(slug, person_of(request))
+    team = teams.register_team(
+        role.contest, body.name, request.user, actor_of(request), division=body.division
+    )
+    return Status(201, _team(team))
+
+
+@router.get("/contests/{slug}/team/members", response=pagedata.MembersPage)
+def own_members(request: HttpRequest, slug: str) -> pagedata.MembersPage:
+    """Who is in my team."""
+    role = role_in(slug, person_of(request))
+    return pagedata.members(role, role.require_team())
+
+
+@router.get(TEAM + "/members", response=pagedata.MembersPage)
+def members(request: HttpRequest, slug: str, number: int) -> pagedata.MembersPage:
+    """Who is in a team; for its members and the organisers."""
+    role, team = _at(request, slug, number)
+    return pagedata.members(role, team)
+
+
+@router.patch(TEAM + "/members/{int:person}", response=pagedata.MembersPage)
+def set_captain(
+    request: HttpRequest, slug: str, number: int, person: int, body: Captain
+) -> pagedata.MembersPage:
+    """Make somebody a captain, or no longer one; for captains and organisers."""
+    role, team = _managed(request, slug, number)
+    teams.set_captain(team, _member(team, person), actor_of(request), body.captain)
+    return pagedata.members(role, team)
+
+
+@router.delete(TEAM + "/members/{int:person}", response={204: None})
+def remove_member(request: HttpRequest, slug: str, number: int, person: int) -> Status[None]:
+    """Take somebody out of a team: oneself, or for captains and organisers anybody."""
+    role, team = _at(request, slug, number)
+    if person != request.user.pk:
+        teams.require_manager(role, team)
+    teams.remove_member(team, _member(team, person), actor_of(request))
+    return Status(204, None)
+
+
+@router.post(TEAM + "/code", response=Code)
+def new_code(request: HttpRequest, slug: str, number: int) -> Code:
+    """A new join code; the one before stops working. For captains and organisers."""
+    _role, team = _managed(request, slug, number)
+    return Code(code=teams.new_code(team, actor_of(request)))
+
+
+@router.post(TEAM + "/links", response={201: MadeLink})
+def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) -> Status[MadeLink]:
+    """A one-time link into a team; for captains and organisers."""
+    role, team = _managed(request, slug, number)
+    count_invitation(role)
+    secret = people.new_link(
+        "member", actor_of(request), team=team, name=body.name, email=body.email, days=body.days
+    )
+    if body.send and body.email:
+        letters.invite(team, body.name, body.email, f"/link/{secret}/", site_of(request), body.days)
+    return Status(201, _link(request, secret))
+
+
+@router.post("/contests/{slug}/teams", response={201: TeamInfo})
+def create(request: HttpRequest, slug: str, body: NewTeamByOrganiser) -> Status[TeamInfo]:
+    """Make a team; for organisers."""
+    role = _organiser(request, slug)
+    team = teams.create_team(
+        role.contest,
+        body.name,
+        actor_of(request),
+        division=body.division,
+        hors_concours=body.hors_concours,
+    )
+    return Status(201, _team(team))
+
+
+@router.patch(TEAM, response=TeamInfo)
+def change(request: HttpRequest, slug: str, number: int, body: TeamChange) -> TeamInfo:
+    """Another name or division for a team; for organisers."""
+    role = _organiser(request, slug)
+    team = teams.team_by_number(role.contest, number)
+    return _team(teams.change_team(team, actor_of(request), name=body.name, division=body.division))
+
+
+@router.post("/contests/{slug}/team-list/plan", response=TeamPlan)
+def plan_list(request: HttpRequest, slug: str, body: TeamList) -> TeamPlan:
+    """What a list of teams will do; changes nothing. For organisers."""
+    role = _organiser(request, slug)
+    plan = teams.plan_csv(role.contest, body.text)
+    return TeamPlan(
+        ok=not plan.problems,
+        new_teams=plan.new_teams,
+        new_links=plan.new_links,
+        rows=[PlannedRow(**vars(row)) for row in plan.rows],
+        problems=list(plan.problems),
+    )
+
+
+@router.post("/contests/{slug}/team-list", response={201: list[InvitationInfo]})
+def apply_list(request: HttpRequest, slug: str, body: TeamListToDo) -> Status[list[InvitationInfo]]:
+    """Carry out a list of teams: all of it, or nothing. For organisers."""
+    role = _organiser(request, slug)
+    made = teams.apply_csv(role.contest, teams.plan_csv(role.contest, body.text), actor_of(request))
+    site = site_of(request)
+    if body.send:
+        letters.invite_all(made, site)
+    told = [
+        InvitationInfo(
+            team=one.team.number,
+            team_name=one.team.name,
+            name=one.name,
+            email=one.email,
+            address=site + one.link,
+        )
+        for one in made
+    ]
+    return Status(201, told)
+
+
+@router.get("/contests/{slug}/links", response=list[pagedata.OpenLink])
+def links(request: HttpRequest, slug: str) -> list[pagedata.OpenLink]:
+    """Invitations that nobody has used yet; for organisers."""
+    return pagedata.invitations(_organiser(request, slug))
+
+
+@router.delete("/contests/{slug}/links/{int:link}", response={204: None})
+def revoke_link(request: HttpRequest, slug: str, link: int) -> Status[None]:
+    """Make an invitation worthless; for organisers and, for their own team, captains."""
+    role = role_in(slug, person_of(request))
+    found = people.link_by_number(role.contest, link)
+    if not role.organiser and (found.team is None or not teams.may_manage(role, found.team)):
+        raise not_found("link")
+    people.revoke_link(found, actor_of(request))
+    return Status(204, None)
+
+
+@router.get("/contests/{slug}/organisers", response=list[pagedata.MemberInfo])
+def organisers(request: HttpRequest, slug: str) -> list[pagedata.MemberInfo]:
+    """Who runs the contest; for organisers."""
+    return pagedata.organisers(_organiser(request, slug))
+
+
+@router.post("/contests/{slug}/organisers", response={201: MadeLink})
+def invite_organiser(request: HttpRequest, slug: str, body: Invite) -> Status[MadeLink]:
+    """A one-time link that makes an organiser of this contest; for organisers."""
+    role = _organiser(request, slug)
+    secret = people.new_link(
+        "organiser",
+        actor_of(request),
+        contest=role.contest,
+        name=body.name,
+        email=body.email,
+        days=body.days,
+    )
+    _send_organiser(request, role, body, secret)
+    return Status(201, _link(request, secret))
+
+
+@router.delete("/contests/{slug}/organisers/{int:person}", response={204: None})
+def remove_organiser(request: HttpRequest, slug: str, person: int) -> Status[None]:
+    """Take the contest from an organiser; the last one stays. For organisers."""
+    role = _organiser(request, slug)
+    found = Person.objects.filter(pk=person, organises__contest=role.contest).first()
+    if found is None:
+        raise not_found("organiser")
+    teams.remove_organiser(role.contest, found, actor_of(request))
+    return Status(204, None)
+
+
+@router.post("/site/organisers", response={201: MadeLink})
+def invite_site_organiser(request: HttpRequest, body: Invite) -> Status[MadeLink]:
+    """A one-time link that makes somebody who may create contests; for those who may."""
+    if not request.user.is_staff:
+        raise Refused("forbidden", _("Only organisers of the site may do this."))
+    secret = people.new_link(
+        "organiser", actor_of(request), name=body.name, email=body.email, days=body.days
+    )
+    _send_organiser(request, None, body, secret)
+    return Status(201, _link(request, secret))
+
+
+@router.post("/contests/{slug}/erase-people", response=Erased)
+def erase_people(request: HttpRequest, slug: str) -> Erased:
+    """Forget all players after the contest; for organisers."""
+    role = _organiser(request, slug)
+    return Erased(erased=people.erase_people_of(role.contest, actor_of(request)))
+
+
+def _organiser(request: HttpRequest, slug: str) -> Role:
+    role = role_in(slug, person_of(request))
+    role.require_organiser()
+    return role
+
+
+def _at(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
+    """A team for those who may look into it; for others there is none."""
+    role = role_in(slug, person_of(request))
+    mine = role.team is not None and role.team.number == number
+    if not (role.organiser or mine):
+        raise not_found("team")
+    return role, teams.team_by_number(role.contest, number)
+
+
+def _managed(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
+    role, team = _at(request, slug, number)
+    teams.require_manager(role, team)
+    return role, team
+
+
+def _member(team: Team, person: int) -> Person:
+    found = Member.objects.select_related("person").filter(team=team, person_id=person).first()
+    if found is None:
+        raise not_found("member")
+    member: Person = found.person
+    return member
+
+
+def _team(team: Team) -> TeamInfo:
+    return TeamInfo(
+        contest=team.contest.slug,
+        number=team.number,
+        name=team.name,
+        division=team.division,
+        status=team.status,
+        hors_concours=team.hors_concours,
+        join_code=team.join_code,
+    )
+
+
+def _link(request: HttpRequest, secret: str) -> MadeLink:
+    path = f"/link/{secret}/"
+    return MadeLink(path=path, address=site_of(request) + path)
+
+
+def _send_organiser(request: HttpRequest, role: Role | None, body: Invite, secret: str) -> None:
+    if body.send and body.email:
+        contest = role.contest if role else None
+        path = f"/link/{secret}/"
+        letters.invite_organiser(contest, body.name, body.email, path, site_of(request), body.days)

@@ -1,0 +1,105 @@
+"""Pages of a team: what to do now, its data, the attacks on it.
+
+Handing in is in `handing`, the members are in `members`.
+"""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from tracecup.server.models import Appeal
+from tracecup.server.organising import messages as letters
+from tracecup.server.results import charts_risk as riskcharts
+from tracecup.server.results import data_defence as defence_data
+from tracecup.server.results import downloads
+from tracecup.server.site import data as public
+from tracecup.server.site import maps
+from tracecup.server.submissions import data as team_data
+from tracecup.server.teams import data_files as teamdata
+from tracecup.server.web.charts import Chart
+from tracecup.server.web.context import Place, place
+
+
+@require_safe
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    """What should we do now?"""
+    here = place(request, slug)
+    own = here.require_team()
+    page = team_data.team_page(here.role, here.require_round())
+    appeals = Appeal.objects.filter(team=own).order_by("-at")
+    return render(request, "teams/team.html", here.context(page=page, appeals=appeals))
+
+
+@require_safe
+def data(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where is our data?"""
+    here = place(request, slug)
+    page = teamdata.data_page(here.role, here.require_round())
+    return render(request, "teams/data.html", here.context(page=page))
+
+
+@require_safe
+def file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """A file that the visitor may have, whole or a range of it."""
+    here = place(request, slug)
+    found = downloads.open_file(here.role, here.require_round(), name)
+    return downloads.ranged_response(request, found)
+
+
+@require_safe
+def files_zip(request: HttpRequest, slug: str) -> HttpResponse:
+    """All files that the visitor may have, as one archive."""
+    here = place(request, slug)
+    return downloads.archive_response(request, here.role, here.require_round())
+
+
+@require_safe
+def defence(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which attack hurts us?"""
+    here = place(request, slug)
+    said = request.GET.get("user", "")
+    user = int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None
+    page = defence_data.defence_page(here.role, here.require_round(), user)
+    context = here.context(page=page, charts=_defence_charts(here, page))
+    return render(request, "teams/defence.html", context)
+
+
+@require_POST
+def appeal(request: HttpRequest, slug: str) -> HttpResponse:
+    """Say something against a decision."""
+    here = place(request, slug)
+    letters.appeal(here.require_team(), request.POST.get("text", ""), here.actor)
+    messages.success(request, _("The organisers have your appeal; the answer will be here."))
+    return redirect(f"{reverse('team', args=[slug])}#appeal")
+
+
+def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
+    charts = [riskcharts.risk_histogram(page.scores)]
+    city = public.city_map(here.contest)
+    if page.trace is not None and city is not None:
+        kinds = [
+            ("original", _("Original"), page.trace.original),
+            ("obfuscated", _("Released"), page.trace.obfuscated),
+        ]
+        if page.trace.inferred is not None:
+            kinds.append(("inferred", _("Best inferred"), page.trace.inferred))
+        caption = _(
+            "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
+        ).format(user=page.user)
+        charts.append(maps.trace_maps(city, page.trace.slots, kinds, caption))
+    return [one for one in charts if one is not None]
+
+
+urlpatterns = [
+    path("c/<slug:slug>/team/", team, name="team"),
+    path("c/<slug:slug>/team/data/", data, name="team-data"),
+    path("c/<slug:slug>/team/defence/", defence, name="team-defence"),
+    path("c/<slug:slug>/team/appeal/", appeal, name="team-appeal"),
+    path("c/<slug:slug>/files.zip", files_zip, name="files-zip"),
+    path("c/<slug:slug>/files/<str:name>", file, name="file"),
+]

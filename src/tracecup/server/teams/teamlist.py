@@ -1,0 +1,276 @@
+"""Many teams at once from a CSV file: first a plan that changes nothing, then all of it or nothing.
+
+Columns `team,division,name,email`, one line per person; a team may have several lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from tracecup.server.access import Actor
+from tracecup.server.errors import Refused
+from tracecup.server.models import Contest, Member, Team
+from tracecup.server.people.accounts import MAX_NAME, Problem, checked_email, checked_text, problem
+from tracecup.server.people.links import MEMBER, new_link, open_links
+from tracecup.server.teams.registration import (
+    MAX_TEAM_NAME,
+    MAX_TEAMS,
+    data_wanted,
+    division_problems,
+    insert_team,
+)
+
+COLUMNS = ("team", "division", "name", "email")
+MAX_CHARACTERS = 1 << 20
+MAX_LINES = 5000
+MAX_PROBLEMS = 50
+Effect = Literal["new-team", "new-link", "replaced-link", "nothing"]
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """What one line of the file will do.
+
+    `new-team`: makes the team and a link; `new-link`: one more link of the team; `replaced-link`:
+    the open link of this address stops working; `nothing`: she is in the team already.
+    """
+
+    line: int
+    team: str
+    division: str
+    name: str
+    email: str
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class TeamPlan:
+    """What a file will do, or what is wrong with it; `text` is the file."""
+
+    rows: tuple[PlannedRow, ...]
+    problems: tuple[Problem, ...]
+    text: str = field(default="", repr=False)
+
+    @property
+    def new_teams(self) -> int:
+        """How many teams will be made."""
+        return sum(row.effect == "new-team" for row in self.rows)
+
+    @property
+    def new_links(self) -> int:
+        """How many links will be made."""
+        return sum(row.effect != "nothing" for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A link that was made: for whom, to which team. `link` is a path of this site."""
+
+    team: Team
+    email: str
+    link: str
+    name: str = ""
+
+
+def plan_csv(contest: Contest, text: str) -> TeamPlan:
+    """Read a list of teams and say, line by line, what it will do. Changes nothing."""
+    text = text.removeprefix("\ufeff")
+    problems: list[Problem] = []
+    lines = _lines(text, problems)
+    rows = _Planner(contest, problems).plan(lines)
+    problems.sort(key=lambda one: int(one["line"]))
+    return TeamPlan(tuple(rows), tuple(problems[:MAX_PROBLEMS]), text)
+
+
+def apply_csv(contest: Contest, plan: TeamPlan, actor: Actor) -> list[Invitation]:
+    """Do what was planned: all of it in one transaction. `Refused` if it is not the same any more.
+
+    The links are shown once, here.
+    """
+    if plan.problems:
+        raise Refused("invalid", _("The list has mistakes; nothing was done."), plan.problems)
+    made: list[Invitation] = []
+    with transaction.atomic():
+        held = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
+        if plan_csv(held, plan.text).rows != plan.rows:
+            raise Refused(
+                "conflict", _("Teams or invitations have changed meanwhile; look at it again.")
+            )
+        teams = _by_name(held)
+        for row in plan.rows:
+            team = teams.get(row.team.casefold())
+            if team is None:
+                team = insert_team(held, row.team, actor, row.division)
+                teams[row.team.casefold()] = team
+            if row.effect != "nothing":
+                secret = new_link(MEMBER, actor, team=team, name=row.name, email=row.email)
+                made.append(Invitation(team, row.email, f"/link/{secret}/", row.name))
+        if plan.new_teams:
+            data_wanted(held)
+    return made
+
+
+def invitations_csv(invitations: Sequence[Invitation], site: str) -> str:
+    """The links as a CSV file, for organisers who write the letters themselves."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(["number", *COLUMNS, "link"])
+    for one in invitations:
+        texts = (one.team.name, one.team.division, one.name, one.email)
+        writer.writerow([one.team.number, *map(_harmless, texts), site + one.link])
+    return out.getvalue()
+
+
+def _lines(text: str, problems: list[Problem]) -> list[tuple[int, dict[str, str]]]:
+    """Number and fields of every line that holds something."""
+    if len(text) > MAX_CHARACTERS:
+        problems.append(problem("", _("at most one million characters"), str(len(text))))
+        return []
+    header, _end, _rest = text.partition("\n")
+    delimiter = max(",;\t", key=header.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    found: list[tuple[int, dict[str, str]]] = []
+    columns: list[str] = []
+    begin = 1
+    try:
+        for read in reader:
+            values = [value.strip() for value in read]
+            if not columns:
+                columns = _header(values, problems)
+                if problems:
+                    return []
+            elif len(found) == MAX_LINES:
+                expected = _("at most {most} lines").format(most=MAX_LINES)
+                problems.append(problem("", expected, "", begin))
+                return []
+            elif any(values):
+                _line(begin, columns, values, found, problems)
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        problems.append(problem("", _("a line of a CSV file"), str(error), begin))
+    if not columns and not problems:
+        problems.append(problem("", ",".join(COLUMNS), "", 1))
+    elif not found and not problems:
+        problems.append(problem("", _("at least one line below the header"), "", 2))
+    return found
+
+
+def _header(values: list[str], problems: list[Problem]) -> list[str]:
+    columns = [value.lower() for value in values]
+    for name in columns:
+        if name not in COLUMNS:
+            problems.append(problem(name or "", ",".join(COLUMNS), name, 1))
+        elif columns.count(name) > 1:
+            problems.append(problem(name, _("every column once"), name, 1))
+            break
+    if "team" not in columns:
+        problems.append(problem("team", _("a column called team"), ",".join(values), 1))
+    return columns
+
+
+def _line(
+    number: int,
+    columns: list[str],
+    values: list[str],
+    found: list[tuple[int, dict[str, str]]],
+    problems: list[Problem],
+) -> None:
+    if len(values) != len(columns):
+        expected = _("{n} fields, as in the header").format(n=len(columns))
+        problems.append(problem("", expected, str(len(values)), number))
+        return
+    found.append((number, dict.fromkeys(COLUMNS, "") | dict(zip(columns, values, strict=True))))
+
+
+class _Planner:
+    """Checks lines against the contest and against the lines before."""
+
+    def __init__(self, contest: Contest, problems: list[Problem]) -> None:
+        self.contest, self.problems = contest, problems
+        self.teams = _by_name(contest)
+        self.divisions = {name: team.division for name, team in self.teams.items()}
+        self.invited = {
+            (link.team_id, link.email.lower()) for link in open_links(MEMBER, contest) if link.email
+        }
+        self.members = {
+            member.person.email.lower(): member.team_id
+            for member in Member.objects.filter(contest=contest).select_related("person")
+            if member.person.email
+        }
+        self.lines_of: dict[str, int] = {}
+        self.new: dict[str, int] = {}
+
+    def plan(self, lines: list[tuple[int, dict[str, str]]]) -> list[PlannedRow]:
+        """What each line will do."""
+        rows = [row for number, values in lines if (row := self._row(number, values)) is not None]
+        taken = self.contest.teams.count() + len(self.new)
+        if taken > MAX_TEAMS:
+            expected = _("at most {n} teams in a contest").format(n=MAX_TEAMS)
+            self.problems.append(problem("team", expected, str(taken)))
+        return rows
+
+    def _row(self, line: int, values: dict[str, str]) -> PlannedRow | None:
+        bad: list[Problem] = []
+        name = checked_text("team", values["team"], MAX_TEAM_NAME, bad)
+        person = checked_text("name", values["name"], MAX_NAME, bad)
+        email = checked_email(values["email"], bad)
+        bad += division_problems(self.contest, values["division"])
+        key, address = name.casefold(), email.lower()
+        if not name:
+            bad.append(problem("team", _("the name of the team")))
+        division = self._division(key, values["division"], bad)
+        team = self.teams.get(key)
+        self._team(team, bad)
+        if address:
+            self._address(address, team, line, bad)
+        self.problems += [{**one, "line": line} for one in bad]
+        if bad:
+            return None
+        return PlannedRow(line, name, division, person, email, self._effect(key, address, line))
+
+    def _division(self, key: str, division: str, bad: list[Problem]) -> str:
+        """The division of the team; an empty one means: as before."""
+        held = self.divisions.setdefault(key, division)
+        if division and division != held:
+            expected = held or _("no division, as in a line before or as it is")
+            bad.append(problem("division", expected, division))
+        return held
+
+    def _team(self, team: Team | None, bad: list[Problem]) -> None:
+        if team is not None and team.deleted_at is not None:
+            bad.append(problem("team", _("a name that no deleted team has"), team.name))
+        elif team is not None and (team.status != "active" or team.bot):
+            bad.append(problem("team", _("a team that takes part, played by people"), team.name))
+
+    def _address(self, address: str, team: Team | None, line: int, bad: list[Problem]) -> None:
+        first = self.lines_of.setdefault(address, line)
+        if first != line:
+            expected = _("every address once; this one is in line {n}").format(n=first)
+            bad.append(problem("email", expected, address))
+        elif address in self.members and (team is None or self.members[address] != team.pk):
+            bad.append(problem("email", _("somebody who is in no other team"), address))
+
+    def _effect(self, key: str, address: str, line: int) -> Effect:
+        team = self.teams.get(key)
+        if team is None:
+            first = self.new.setdefault(key, line)
+            return "new-team" if first == line else "new-link"
+        if address and self.members.get(address) == team.pk:
+            return "nothing"
+        return "replaced-link" if (team.pk, address) in self.invited else "new-link"
+
+
+def _by_name(contest: Contest) -> dict[str, Team]:
+    return {team.name.casefold(): team for team in contest.teams.all()}
+
+
+def _harmless(text: str) -> str:
+    """A text that a spreadsheet does not take for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
