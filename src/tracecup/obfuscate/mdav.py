@@ -173,8 +173,9 @@ def _group_users(
             who = _farthest(apart, group)
             _distances(regions, x, y, near, who, group, apart)
             _take_nearest(apart, who, k, number, group)
-            for u in np.flatnonzero(group == number):
-                _add(regions, u, x, y, km_x, km_y, -1.0, total_x, total_y)
+            for u in range(users):
+                if group[u] == number:
+                    _add(regions, u, x, y, km_x, km_y, -1.0, total_x, total_y)
             number += 1
             left -= k
     for u in range(users):
