@@ -102,6 +102,65 @@ class TestStandings:
         assert found["awards"]["best_anonymization_trace"]["winners"] == ["team016"]
         assert found["correlation"] == pytest.approx(0.872, abs=5e-4)
 
+    def test_slips_are_notes_with_cell_and_value(self, sheets, capsys):
+        text = REID.replace("team001,team002,I1", "team1,team002,I1").replace("SUM", "\nSUM")
+        (sheets / "r.csv").write_text(text.replace("0.875,0.5", "0.875,0.6"))
+        assert run([*COMMAND, "--json"]) == 0
+        printed = capsys.readouterr()
+        for words in ("cell B1: found 'team1'", "line 5: found a blank line", "0.6 (cell E2)"):
+            assert words in printed.err
+        assert len(json.loads(printed.out)["notes"]) == 2
+
+    def test_two_rounds(self, sheets, capsys):
+        twice = [*COMMAND, *COMMAND[1:]]
+        assert run([*twice, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert {name: one["weight"] for name, one in found["rounds"].items()} == {
+            "preliminary": 1.0,
+            "final": 9.0,
+        }
+        assert found["total"]["team002"]["total"] == 10.0
+        assert found["attackers"]["reid"]["team002"] == {"sum": 10.0, "place": 1, "remark": "1st"}
+        assert run([*twice, "--weight", "2", "--weight", "3", "--round", "a", "--round", "b"]) == 0
+        assert "2 x a + 3 x b" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("more", "words"),
+        [
+            (["--reid", "r.csv"], "--trace is given 1 times for 2 rounds"),
+            (["--weight", "1", "--weight", "2"], "--weight is given 2 times for 1 rounds"),
+            (COMMAND[1:] * 2, "3 rounds need --weight"),
+            (["--reid-sheet", "Final"], "no workbook"),
+        ],
+    )
+    def test_rounds_that_do_not_fit(self, sheets, capsys, more, words):
+        assert run([*COMMAND, *more]) == 2
+        assert words in capsys.readouterr().err
+
+    def test_published_totals_are_compared(self, sheets, capsys):
+        (sheets / "p.csv").write_text(
+            "team no.,SecI,SecT,Total,Remark\n2,0.5,0.5,1,1st\n1,0.25,0.25,0.6,2nd\n"
+        )
+        assert run([*COMMAND, "--totals", "p.csv", "--json"]) == 0
+        printed = capsys.readouterr()
+        expected = "cell D3: Total of team001 is 0.6, the sheets give 0.5"
+        assert json.loads(printed.out)["published_totals"] == {"total": [expected]}
+        assert expected in printed.err
+
+    def test_published_final(self, data_dir, capsys):
+        folder = data_dir / "results"
+        command = ["standings", "--json", "--only", "*_TRP.csv,*team000*"]
+        command += ["--reid", str(folder / "final_reidentification.csv")]
+        command += ["--trace", str(folder / "final_traceinference.csv")]
+        assert run(command) == 0
+        printed = capsys.readouterr()
+        assert "cell Z1: found 'SecI'" in printed.err
+        found = json.loads(printed.out)
+        assert found["awards"]["best_anonymization_trace"]["winners"] == ["team009"]
+        assert found["awards"]["best_reidentification"]["winners"] == ["team004"]
+        assert found["awards"]["best_trace_inference"]["winners"] == ["team002"]
+        assert found["correlation"] == pytest.approx(0.89521, abs=1e-5)
+
 
 class TestInit:
     def test_writes_the_defaults(self, tmp_path, capsys):

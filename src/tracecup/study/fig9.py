@@ -18,7 +18,7 @@ from tracecup.contest.results.compute import SUMMARY_FILE
 from tracecup.contest.results.tables import read_table
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.sheets import read_sheet, read_utilities
-from tracecup.contest.standings import Standings, standings
+from tracecup.contest.sheets.standings import Standings, standings
 from tracecup.safeio import read_lines
 from tracecup.study.context import Context
 from tracecup.study.reproduce import study

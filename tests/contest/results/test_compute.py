@@ -10,7 +10,7 @@ from tracecup.contest.judging.release_scores import score_target
 from tracecup.contest.results.compute import results_of
 from tracecup.contest.results.tables import read_table
 from tracecup.contest.sheets import read_sheet, read_utilities
-from tracecup.contest.standings import standings
+from tracecup.contest.sheets.standings import standings
 from tracecup.errors import InvalidFile
 
 

@@ -112,9 +112,13 @@ class _Season:
         return self.award(f"best_anonymization_{kind}", "higher", values, valid)
 
     def overall(self) -> Award:
-        values = self.combined(
-            [{team: sum(pair) for team, pair in board.total().items()} for board in self.boards]
+        totals = [board.total() for board in self.boards]
+        reid, trace = (
+            self.combined([{team: pair[k] for team, pair in one.items()} for one in totals])
+            for k in range(2)
         )
+        # Minima are combined first and added then, as in the published totals.
+        values = {team: reid[team] + trace[team] for team in reid}
         return self.award("overall", "higher", values, self.releasing(set(ATTACK_KINDS)))
 
     def attack(self, kind: AttackKind, rules: AwardRules, barred: set[str]) -> Award:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tracecup.contest.sheets import Sheet, read_sheet, read_utilities
-from tracecup.contest.standings import standings
+from tracecup.contest.sheets.standings import standings
 from tracecup.errors import InvalidParameter, InvalidTraces
 
 PAPER = ("*_TRP.csv", "*team000*")

@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from tracecup.contest.correlation import Correlation
-from tracecup.contest.rules import ATTACK_KINDS, AwardRules
-from tracecup.contest.sheets import Sheet, column_of
+from tracecup.contest.rules import ATTACK_KINDS, AttackKind, AwardRules
+from tracecup.contest.sheets.places import attackers_table, award_table, totals_table
+from tracecup.contest.sheets.sheet import MINIMUM_COLUMN, SUM_ROW, Sheet, column_of
 from tracecup.contest.standing.awards import Award, give_awards
 from tracecup.contest.standing.scoreboard import Scoreboard
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -27,7 +28,8 @@ AGREES = 1e-9
 class Standings:
     """Everything that follows from a pair of score sheets.
 
-    `differences` names each minimum and sum that a sheet states otherwise than its cells say.
+    `differences` names each minimum and sum that a sheet states otherwise than its cells say,
+    `notes` what was odd in the sheets and how it was read.
     """
 
     board: Scoreboard
@@ -35,6 +37,17 @@ class Standings:
     correlation: Correlation
     utility: Mapping[str, float] | None
     differences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> dict[str, tuple[float, float]]:
+        """Team -> the two minima that make its total."""
+        return self.board.total()
+
+    @property
+    def sums(self) -> dict[AttackKind, dict[str, float]]:
+        """Attack -> attacker or sample attack -> sum."""
+        return {kind: self.board.board(kind).sums() for kind in ATTACK_KINDS}
 
     def as_dict(self) -> dict[str, Any]:
         """One JSON object; files and attackers are named as in the sheets."""
@@ -42,18 +55,17 @@ class Standings:
         payload: dict[str, Any] = {
             "minimum": {kind: board.minimum() for kind, board in boards.items()},
             "sums": {
-                kind: {column_of(name): value for name, value in board.sums().items()}
-                for kind, board in boards.items()
+                kind: {column_of(name): value for name, value in sums.items()}
+                for kind, sums in self.sums.items()
             },
-            "total": {
-                column_of(team): {"reid": pair[0], "trace": pair[1], "total": sum(pair)}
-                for team, pair in self.board.total().items()
-            },
-            "awards": {key: _award(award) for key, award in self.awards.items()},
+            "total": totals_table(self.total, self.awards),
+            "attackers": attackers_table(self.awards),
+            "awards": {key: award_table(award) for key, award in self.awards.items()},
             "correlation": self.correlation.value,
             "correlation_detail": vars(self.correlation),
             "invalid": [row.name for row in self.board.releases if not row.valid],
             "differences": list(self.differences),
+            "notes": list(self.notes),
         }
         if self.utility is not None:
             payload["utility"] = dict(self.utility)
@@ -74,9 +86,9 @@ def standings(
 
     `only` chooses rows whose file name matches one of its patterns (`*_TRP.csv`), for sums and
     awards too; the paper uses the trace-inference files and the benchmark. With `utility`, files
-    below `floor` are invalid: their minimum is 0, and so is what they add to a sum.
+    below `floor` are invalid, as are those that a sheet calls so: their minimum is 0, and so is
+    what they add to a sum.
     """
-
     _same_files(reid, trace)
     files = [
         name
@@ -86,10 +98,10 @@ def standings(
     if not files:
         raise InvalidParameter(f"no file of the sheets matches {', '.join(only)}")
     known: dict[str, float] | None = None
-    valid: dict[str, bool] | None = None
+    valid = {name: name not in reid.invalid | trace.invalid for name in files}
     if utility is not None:
         known = _utilities(utility, files, reid.files, floor)
-        valid = {name: is_valid(value, floor) for name, value in known.items()}
+        valid = {name: valid[name] and is_valid(known[name], floor) for name in files}
     sheets = [reid.take(files), trace.take(files)]
     board = Scoreboard(sheets[0].board(valid), sheets[1].board(valid))
     return Standings(
@@ -97,7 +109,8 @@ def standings(
         give_awards(board, AwardRules("all", winner_excluded)),
         board.correlation("all", confidence),
         known,
-        tuple(text for sheet in sheets for text in _differences(sheet)),
+        tuple(text for sheet in sheets for text in _differences(sheet, valid)),
+        tuple(f"{sheet.kind}: {note}" for sheet in sheets for note in sheet.notes),
     )
 
 
@@ -126,31 +139,22 @@ def _utilities(
     return {name: utility[name] for name in files}
 
 
-def _differences(sheet: Sheet) -> Iterator[str]:
-    """What a sheet states otherwise than its own cells say."""
-    board = sheet.board()
+def _differences(sheet: Sheet, valid: Mapping[str, bool]) -> Iterator[str]:
+    """What a sheet states otherwise than its own cells say, with the cell where it is known."""
+    board = sheet.board(valid)
     for name, low, stated in zip(
         sheet.files, board.minimum().values(), sheet.minimum or (), strict=False
     ):
         if abs(low - stated) > AGREES:
-            yield f"{sheet.kind}: minimum of {name} is {low!r}, the sheet says {stated!r}"
+            where = _cell(sheet, name, MINIMUM_COLUMN[sheet.kind])
+            yield f"{sheet.kind}: minimum of {name} is {low!r}, the sheet says {stated!r}{where}"
     for column, total, stated in zip(
         sheet.columns, board.sums().values(), sheet.sums or (), strict=False
     ):
         if abs(total - stated) > AGREES:
-            yield f"{sheet.kind}: sum of {column} is {total!r}, the sheet says {stated!r}"
+            where = _cell(sheet, SUM_ROW, column)
+            yield f"{sheet.kind}: sum of {column} is {total!r}, the sheet says {stated!r}{where}"
 
 
-def _award(award: Award) -> dict[str, Any]:
-    return {
-        "title": award.title,
-        "winners": [column_of(team) for team in award.winners],
-        "value": award.places[0].value if award.places else None,
-        "tie": award.tied,
-        "better": award.better,
-        "ranking": [
-            {"rank": place.rank, "team": column_of(place.team), "value": place.value}
-            for place in award.places
-        ],
-        "excluded": {column_of(team): reason for team, reason in award.excluded.items()},
-    }
+def _cell(sheet: Sheet, row: str, column: str) -> str:
+    return f" ({sheet.where.cell(row, column)})" if sheet.where else ""
