@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tracecup.attack import Case, PriorT
-from tracecup.attack.infer.prior import gain_stencil
+from tracecup.attack.stencil import gain_stencil
 from tracecup.city import City, Clock, Grid
 from tracecup.traces import SetTraces, Traces
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
 from tracecup.attack.scores import TIE
-from tracecup.city import City
+from tracecup.attack.stencil import gain_stencil
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng
-from tracecup.score import HOSPITAL_WEIGHT, REACH_KM
+from tracecup.score import HOSPITAL_WEIGHT
 from tracecup.traces import Traces, slot_counts
 
 USER = "weight of the user's visits at all slots, against 1 for those at the slot"
@@ -69,16 +69,6 @@ class PriorT(InferenceAttack):
             case.n_users,
         )  # fmt: skip
         return Traces(np.tile(guess, (1, clock.days)), reference.users, clock)
-
-
-def gain_stencil(city: City, reach_km: float = REACH_KM) -> NDArray[np.float64]:
-    """What a sure visit is worth to a guess at grid offset (|dy|, |dx|): max(0, 1 - d / reach).
-
-    Cut to the offsets within reach.
-    """
-    gain = np.maximum(0.0, 1.0 - city.grid.offset_km / reach_km)
-    rows, columns = np.flatnonzero(gain[:, 0]), np.flatnonzero(gain[0])
-    return np.ascontiguousarray(gain[: len(rows), : len(columns)])
 
 
 @kernel

@@ -1,0 +1,211 @@
+"""The Bayes decision: from beliefs about a user and soft links to the answers of least loss.
+
+Given where she may be, who may be her pseudonym and what a defence does to a region.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.attack.scores import TIE
+from tracecup.attack.stencil import gain_stencil
+from tracecup.city import City
+from tracecup.engine import map_blocks
+from tracecup.errors import InvalidTraces
+from tracecup.kernels import kernel
+from tracecup.score import HOSPITAL_WEIGHT
+from tracecup.traces import IdTable, SetTraces
+
+MOST = 12
+LEAST = 0.01
+NEGLIGIBLE = 1e-4
+"""Regions with less than this part of the belief's weight are left out of the decision."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """For each user, which pseudonyms may be hers: rows of `pseudonyms` (users, c), -1 for none.
+
+    `weights` has the same shape; what a user's weights lack to 1 is the weight of "none of them".
+    """
+
+    pseudonyms: NDArray[np.int32]
+    weights: NDArray[np.float32]
+
+    @classmethod
+    def of_links(
+        cls, links: NDArray[np.float64], most: int = MOST, least: float = LEAST
+    ) -> Candidates:
+        """The `most` heaviest links of each user with a weight above `least`.
+
+        `links` is M[pseudonym, user] of `soft_links`, whose columns sum to 1.
+
+        >>> Candidates.of_links(np.array([[0.75, 0.0], [0.25, 1.0]])).pseudonyms.tolist()
+        [[0, 1], [1, -1]]
+        """
+        best = np.argsort(-links, axis=0, kind="stable")[:most].T
+        weights = np.take_along_axis(links.T, best, axis=1)
+        kept = weights > least
+        width = max(1, int(kept.sum(axis=1).max(initial=0)))
+        pseudonyms = np.where(kept, best, -1)[:, :width]
+        return cls(
+            np.ascontiguousarray(pseudonyms, dtype=np.int32),
+            np.ascontiguousarray(np.where(kept, weights, 0.0)[:, :width], dtype=np.float32),
+        )
+
+    @classmethod
+    def of_table(cls, table: IdTable) -> Candidates:
+        """One certain pseudonym for every user, from a one-to-one table."""
+        pseudonyms = table.inverse().astype(np.int32)[:, None]
+        return cls(pseudonyms, np.ones(pseudonyms.shape, dtype=np.float32))
+
+
+def decide(
+    city: City,
+    prior: NDArray[np.float32],
+    candidates: Candidates,
+    channel: NDArray[np.float32],
+    released: SetTraces,
+    *,
+    hospital_weight: float = HOSPITAL_WEIGHT,
+) -> NDArray[np.int32]:
+    """The regions of least expected contest loss, shape (users, times).
+
+    `prior` is P[u, t, x] (users, slots, regions), `channel` Q[x, y] = probability that region x
+    is released as y (rows may leave something over), `candidates` the soft links. The belief
+    about user u at an event of slot t is
+
+        q(x) = sum_p M[p, u] P[u, t, x] Q[x, Y_p] / sum_x' P[u, t, x'] Q[x', Y_p] + rest P[u, t, x]
+
+    where Y_p is the cell of pseudonym p at that event and Q[x, Y] the sum over its members. A
+    deleted cell, and one that is impossible under the prior, leaves P as it is. The answer
+    maximises sum_x w(x) q(x) max(0, 1 - d(x, z) / 2 km), w = 10 on hospital regions.
+
+    Parts of the belief below 1e-4 of its weight are left out. O(events (candidates regions +
+    regions in the belief x stencil)), memory of one belief per thread and the transposed channel.
+    """
+    users, slots, regions = prior.shape
+    shapes = (users, slots, regions) == (
+        released.n_users,
+        released.clock.slots,
+        city.n_regions,
+    ) and channel.shape == (regions, regions)
+    if not shapes:
+        raise InvalidTraces(
+            f"a prior of shape {prior.shape} and a channel of {channel.shape} do not fit "
+            f"{released.n_users} users, {released.clock.slots} slots and {city.n_regions} regions"
+        )
+    weight = np.where(city.is_hospital, hospital_weight, 1.0).astype(np.float32)
+    stencil = gain_stencil(city).astype(np.float32)
+    towards = np.ascontiguousarray(channel.T, dtype=np.float32)
+    answers = np.empty((users, released.times), dtype=np.int32)
+
+    def work(low: int, high: int) -> None:
+        _decide(
+            np.ascontiguousarray(prior[low:high], dtype=np.float32),
+            candidates.pseudonyms[low:high], candidates.weights[low:high], towards,
+            released.offsets, released.regions, weight, stencil, city.grid.nx, answers[low:high],
+        )  # fmt: skip
+
+    map_blocks(work, users, blocks=max(1, users // 32))
+    return answers
+
+
+@kernel
+def _best_answer(
+    belief: NDArray[np.float32],
+    weight: NDArray[np.float32],
+    stencil: NDArray[np.float32],
+    nx: int,
+    gain: NDArray[np.float32],
+) -> int:
+    """The region of the largest expected gain under a belief; ties to the smallest."""
+    regions, ny = len(belief), len(belief) // nx
+    total = np.float32(0.0)
+    for x in range(regions):
+        total += belief[x] * weight[x]
+        gain[x] = 0.0
+    cut = total * np.float32(NEGLIGIBLE)
+    for r in range(regions):
+        amount = belief[r] * weight[r]
+        if amount <= cut:
+            continue
+        x, y = r % nx, r // nx
+        low_x, high_x = max(0, x - stencil.shape[1] + 1), min(nx, x + stencil.shape[1])
+        for qy in range(max(0, y - stencil.shape[0] + 1), min(ny, y + stencil.shape[0])):
+            row, start = stencil[abs(qy - y)], qy * nx
+            for qx in range(low_x, high_x):
+                gain[start + qx] += amount * row[abs(qx - x)]
+    best = 0
+    for z in range(1, regions):
+        if gain[z] > gain[best] + np.float32(TIE):
+            best = z
+    return best
+
+
+@kernel
+def _add_posterior(
+    prior: NDArray[np.float32],
+    towards: NDArray[np.float32],
+    members: NDArray[np.int32],
+    share: float,
+    posterior: NDArray[np.float32],
+    belief: NDArray[np.float32],
+) -> None:
+    """belief += share * P Q[., Y] / norm; an impossible or deleted cell adds share * P."""
+    regions, total = len(prior), np.float32(0.0)
+    for x in range(regions):
+        posterior[x] = 0.0
+    for r in members:
+        row = towards[r]
+        for x in range(regions):
+            posterior[x] += row[x]
+    for x in range(regions):
+        posterior[x] *= prior[x]
+        total += posterior[x]
+    if total > 0.0:
+        scale = np.float32(share / total)
+        for x in range(regions):
+            belief[x] += scale * posterior[x]
+    else:
+        scale = np.float32(share)
+        for x in range(regions):
+            belief[x] += scale * prior[x]
+
+
+@kernel
+def _decide(
+    prior: NDArray[np.float32],
+    pseudonyms: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    towards: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    members: NDArray[np.int32],
+    weight: NDArray[np.float32],
+    stencil: NDArray[np.float32],
+    nx: int,
+    answers: NDArray[np.int32],
+) -> None:
+    slots, regions, times = prior.shape[1], prior.shape[2], answers.shape[1]
+    belief = np.empty(regions, dtype=np.float32)
+    posterior = np.empty(regions, dtype=np.float32)
+    gain = np.empty(regions, dtype=np.float32)
+    for u in range(len(prior)):
+        rest = 1.0
+        for c in range(pseudonyms.shape[1]):
+            rest -= weights[u, c] if pseudonyms[u, c] >= 0 else 0.0
+        rest = max(rest, 0.0)
+        for j in range(times):
+            here = prior[u, j % slots]
+            for x in range(regions):
+                belief[x] = np.float32(rest) * here[x]
+            for c in range(pseudonyms.shape[1]):
+                k = pseudonyms[u, c]
+                if k >= 0:
+                    cell = k * times + j
+                    inside = members[offsets[cell] : offsets[cell + 1]]
+                    _add_posterior(here, towards, inside, weights[u, c], posterior, belief)
+            answers[u, j] = _best_answer(belief, weight, stencil, nx, gain)
