@@ -14,12 +14,12 @@ from harness import Bench
 from tracecup import Clock, Grid, Traces
 from tracecup.engine import map_blocks, thread_count, threads
 from tracecup.kernels import kernel
+from tracecup.records import Timetable
 from tracecup.streams import ONE, TWO, child, stream_key, uniform
 from tracecup.synth import (
     PPMTF,
     SGLT,
     ContestShape,
-    Day,
     PpmtfModel,
     PPMTFPlus,
     SgltModel,
@@ -255,7 +255,7 @@ def random_tensors(users: int, locations: int = 1000, slots: int = 12, each: int
         (position % width + np.repeat([0, locations], each)).astype(np.uint16).ravel(),
         rng.integers(1, 4, position.size).astype(np.uint8),
         locations,
-        Day(slots, 120),
+        Timetable(0, 120, slots, slots),
     )
 
 

@@ -16,6 +16,7 @@ from tracecup.study.synthesizers import evaluate_synthesizer
 from tracecup.usefulness import (
     DayTraces,
     Records,
+    Timetable,
     evaluate_synthetic,
     poi_accuracy,
     read_day_traces,
@@ -114,8 +115,7 @@ def check_ins(bench: Bench) -> None:
             traces.ravel(),
             np.tile(np.arange(24), users),
             n_locations=1024,
-            slots=12,
-            instants_per_slot=2,
+            timetable=Timetable(0, 60, 12 * 2, 12),
         )
         for traces in (place, place[::-1])
     ]

@@ -14,7 +14,7 @@ import numpy as np
 
 from tracecup import Grid, Traces
 from tracecup.study.synthesizers import evaluate_synthesizer
-from tracecup.synth import PPMTF, SGLT, Day, PPMTFPlus, Training
+from tracecup.synth import PPMTF, SGLT, PPMTFPlus, Training
 from tracecup.usefulness import DayTraces, Records, read_records
 
 COLUMNS = ("reid_rate", "TP-TV", "TM-EMD", "membership_advantage", "kept", "km", "stays")
@@ -67,14 +67,7 @@ def main() -> None:
         sys.exit("set TRACECUP_DATA or --data to a copy of the public contest data")
     train = read_records(folder / "traintraces_TK.csv", 400)
     test = read_records(folder / "testtraces_TK.csv", 400)
-    training = Training.of_columns(
-        train.users,
-        train.locations,
-        train.instants,
-        n_users=train.n_users,
-        n_locations=400,
-        day=Day(30, 20, 9 * 60),
-    ).placed(GRID)
+    training = Training.of_records(train).placed(GRID)
     rows: dict[str, list[list[float]]] = {}
     print(f"{'':24s}" + "".join(f"{name:>22s}" for name in COLUMNS))
     for seed in range(1, given.seeds + 1):
@@ -107,7 +100,7 @@ def main() -> None:
 def against_seeds(train: Records, traces: Traces) -> dict[str, float]:
     """Share of slots as in the training user's day, distance to it, steps that stay."""
     days = traces.regions.reshape(500, -1, 30)
-    seeds = np.broadcast_to(train.locations.reshape(500, 1, 30), days.shape)
+    seeds = np.broadcast_to(train.location.reshape(500, 1, 30), days.shape)
     return {
         "kept": float((days == seeds).mean()),
         "km": float(GRID.distance(days, seeds).mean()),

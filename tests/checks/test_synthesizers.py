@@ -10,8 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from tracecup.engine import thread_count
+from tracecup.records import Timetable
 from tracecup.rng import Rng, generator
-from tracecup.synth import Day, Model, Synthesizer, Training
+from tracecup.synth import Model, Synthesizer, Training
 from tracecup.synth.base import Progress, Walk
 
 DAYS, TRAINING = "makes whole days", "leaves its training alone"
@@ -24,12 +25,12 @@ COUNT = itertools.count()
 class OnePlace(Model):
     """Virtual user k stays at (place + k)."""
 
-    shape: Day
+    shape: Timetable
     locations: int
     place: int = 0
 
     @property
-    def day(self) -> Day:
+    def day(self) -> Timetable:
         return self.shape
 
     @property
@@ -84,6 +85,7 @@ class Writes(Synthesizer):
     def fit(
         self, training: Training, *, rng: Rng = None, progress: Progress | None = None
     ) -> Model:
+        training.instant.flags.writeable = True
         training.instant[:] = 0
         return OnePlace(training.day, training.n_locations)
 

@@ -8,8 +8,9 @@ import pytest
 
 from tracecup.city import read_city, read_clock
 from tracecup.cli.main import run
+from tracecup.records import Timetable
 from tracecup.traces import files
-from tracecup.usefulness import Timetable, read_day_traces
+from tracecup.usefulness import read_day_traces
 
 CITY = "city new --out town --nx 8 --ny 6 --inhabitants 40 --days 1 --interval 30 --seed 3"
 METHOD = "PPMTF+(4,200,iterations=3,rho=50,masks=true,home=own)"
@@ -82,7 +83,7 @@ class TestSglt:
     def test_tells_days_of_all_training_users(self, folder, model, capsys):
         code, said = answer(capsys, model.split())
         assert (code, said["users"], said["instants_a_day"]) == (0, 40, 24)
-        read = read_day_traces(folder / "day.csv", 48, Timetable(360, 30, 12, 2))
+        read = read_day_traces(folder / "day.csv", 48, Timetable(360, 30, 24, 12))
         assert read.locations.shape == (40, 2, 24)
 
     def test_other_settings_of_the_same_classes(self, model, capsys):
@@ -135,12 +136,42 @@ class TestSynthContest:
         assert "48 locations" in capsys.readouterr().err
 
 
+class TestOneFormat:
+    """What `train` reads, `evaluate synth` reads."""
+
+    TOWN = "--city town/info_region.csv --timetable contest --interval 30"
+
+    def test_training_file_is_evaluated(self, folder, capsys):
+        told = "synth traces --model model.npz --out told.csv --users 40 --days 2 --instants 2"
+        assert run([*told.split(), "--seed", "1"]) == 0
+        capsys.readouterr()
+        people = "town/traintraces.csv.zst"
+        files = f"--train {people} --test {people} --synthetic told.csv {self.TOWN}"
+        code, said = answer(capsys, ["evaluate", "synth", *files.split()])
+        assert code == 0
+        assert said["real"]["TM-EMD"] == 0
+        assert said["synthetic"]["TM-EMD"] > 0
+
+    def test_published_layout_trains(self, folder, capsys):
+        rows = ["user_index,poi_index,unixtime,hour,min"]
+        rows += [f"{u},{(u + h) % 6},{3600 * h},{h},0" for u in range(4) for h in range(24)]
+        (folder / "visits.csv").write_text("\n".join(rows) + "\n")
+        words = "--training visits.csv --grid 3x2 --timetable check-ins --out v.npz --seed 1"
+        code, said = answer(capsys, ["train", METHOD, *words.split()])
+        assert (code, said["users"], said["records"], said["slots_a_day"]) == (0, 4, 96, 12)
+
+    def test_one_kind_of_place_is_given(self, folder, capsys):
+        words = "--train x --test x --synthetic x --grid 3x2 --city town/info_region.csv"
+        assert run(["evaluate", "synth", *words.split()]) == 2
+        assert "one of --city, --grid and --cells" in capsys.readouterr().err
+
+
 class TestSynthTraces:
     def test_is_what_the_evaluation_reads(self, folder, capsys):
         words = "synth traces --model model.npz --out day.csv --users 6 --days 3 --seed 2"
         code, said = answer(capsys, words.split())
         assert (code, said["users"], said["instants_a_day"]) == (0, 6, 12)
-        read = read_day_traces(folder / "day.csv", 48, Timetable(360, 60, 12))
+        read = read_day_traces(folder / "day.csv", 48, Timetable(360, 60, 12, 12))
         assert read.locations.shape == (6, 3, 12)
 
     def test_factors_as_another_method(self, folder, capsys):

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tracecup.datasets.box import Box
+from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
-from tracecup.datasets.records import Timetable
 from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.records.records import Timetable
 
 BOX = Box(0, 4, 0, 4)
 HOURLY = Timetable(6 * 60, 60, 12, 12)

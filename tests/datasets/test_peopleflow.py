@@ -57,7 +57,7 @@ class TestChain:
         records = read_peopleflow(tmp_path).records
         assert len(records) == 30
         assert len(np.unique(records.unix // 86400)) == 2
-        assert len(records.transitions()[0]) == 29
+        assert len(records.steps()[0]) == 29
 
     def test_starting_late_is_no_chain(self, write):
         with pytest.raises(InvalidTraces):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracecup.datasets import FOURSQUARE, Box, read_contest_training, read_prepared
+from tracecup.datasets import CHECK_INS, Box, read_contest_training, read_prepared
 from tracecup.errors import InvalidFile, UnreadableFile
 
 HEADER = "user_index,poi_index,category,unixtime,dow,hour,min"
@@ -30,7 +30,7 @@ class TestPeopleFlow:
         assert len(split.training) == 15_000
 
     def test_8915_distinct_transitions(self, split):
-        triples = np.unique(np.stack(split.training.transitions()), axis=1)
+        triples = np.unique(np.stack(split.training.steps()), axis=1)
         per_user = np.bincount(triples[0])
         assert triples.shape[1] == 8915
         assert (round(per_user.mean(), 1), per_user.max()) == (17.8, 29)
@@ -41,7 +41,7 @@ class TestPeopleFlow:
         assert not traces.has_gaps
 
     def test_self_transitions(self, split):
-        _, before, after = split.training.transitions()
+        _, before, after = split.training.steps()
         assert np.mean(before == after) == pytest.approx(0.628, abs=5e-4)
 
     def test_ids_of_the_source(self, split):
@@ -79,7 +79,7 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return read_prepared(folder, "NY", box=Box(40.5, 41.0, -74.28, -73.68), timetable=FOURSQUARE)
+    return read_prepared(folder, "NY", box=Box(40.5, 41.0, -74.28, -73.68), timetable=CHECK_INS)
 
 
 class TestCheckIns:
@@ -89,7 +89,7 @@ class TestCheckIns:
         assert split.city.places.latitudes.tolist() == [40.7, 40.6]
         assert split.training.day.tolist() == [0, 0, 1]
         assert split.training.users.tolist() == [15, 17]
-        assert len(split.training.transitions(7200)[0]) == 1
+        assert len(split.training.steps()[0]) == 1
 
     def test_testing_users_count_from_zero(self, folder):
         assert read(folder).testing.user.tolist() == [0]
@@ -116,7 +116,7 @@ class TestCheckIns:
 
     def test_place_outside_the_box(self, folder):
         with pytest.raises(InvalidFile, match="outside the box"):
-            read_prepared(folder, "NY", timetable=FOURSQUARE)
+            read_prepared(folder, "NY", timetable=CHECK_INS)
 
     def test_missing_file(self, folder):
         (folder / "euserindex_NY.csv").unlink()

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from tracecup.datasets import CITIES, FOURSQUARE, Metropolis
+from tracecup.datasets import CHECK_INS, CITIES, Metropolis
 from tracecup.study import fig15, fig16, fig17, fig18, published, towns
 from tracecup.study.context import FOURSQUARE_FILES, Context
 from tracecup.study.reproduce import run_study, studies
 from tracecup.study.results import Table
-from tracecup.usefulness.diversity import DIFF_TV, SAME_TV
-from tracecup.usefulness.diversity import Comparison as Distances
+from tracecup.usefulness.teamdiversity import DIFF_TV, SAME_TV
+from tracecup.usefulness.teamdiversity import Comparison as Distances
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ class TestTowns:
     def test_built_in_flow_is_cut_like_the_people_flow(self):
         town = towns.built_in_flow(20)
         assert (town.train.n_users, town.test.n_users, town.train.n_locations) == (10, 10, 400)
-        assert (np.bincount(town.train.users) == 30).all()
+        assert (np.bincount(town.train.user) == 30).all()
         assert town.train.slots == 30
 
     def test_people_flow(self, data_dir):
@@ -111,7 +111,7 @@ class TestTowns:
         assert first.name == "TKY"
         assert [town.name for town in others] == ["built-in city"]
         assert (first.train.n_users, first.test.n_users) == (16, 4)
-        assert (first.train.slots, first.train.instants_per_slot) == (12, FOURSQUARE.instants // 12)
+        assert (first.train.slots, first.train.instants_per_slot) == (12, CHECK_INS.instants // 12)
         # Locations are ranked by check-ins, coordinates are cells of 20 x 20.
         assert first.coordinates.shape == (first.train.n_locations, 2)
         assert 0 <= first.coordinates.min() <= first.coordinates.max() < 20

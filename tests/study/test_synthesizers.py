@@ -8,7 +8,7 @@ import pytest
 
 from tracecup.attack.membership import membership, reidentification, transition_profiles
 from tracecup.study.synthesizers import METRICS, PRIVACY, evaluate_synthesizer
-from tracecup.usefulness import DayTraces, Records, evaluate_synthetic, read_records
+from tracecup.usefulness import DayTraces, Records, Timetable, evaluate_synthetic, read_records
 
 
 def real(seed: int, first_id: int = 0, users: int = 8, slots: int = 6) -> Records:
@@ -18,7 +18,7 @@ def real(seed: int, first_id: int = 0, users: int = 8, slots: int = 6) -> Record
         locations,
         np.tile(np.arange(slots), users),
         n_locations=9,
-        slots=slots,
+        timetable=Timetable(0, 60, slots, slots),
     )
 
 
@@ -52,7 +52,7 @@ class TestEvaluateSynthesizer:
         useful = evaluate_synthetic(train, test, days).synthetic
         assert [found[name] for name in METRICS] == [useful[name].value for name in METRICS]
         known, others = (
-            transition_profiles(r.users, r.locations, r.n_users, 9) for r in (train, test)
+            transition_profiles(r.user, r.location, r.n_users, 9) for r in (train, test)
         )
         assert found["reid_rate"] == reidentification(days.locations, known).rate
         advantage = membership(days.locations, known, others).advantage
@@ -60,7 +60,7 @@ class TestEvaluateSynthesizer:
 
     def test_copying_the_training_traces_is_useful_and_not_private(self):
         train = real(0)
-        copy = DayTraces.of(train.locations.reshape(8, 1, 6), n_locations=9)
+        copy = DayTraces.of(train.location.reshape(8, 1, 6), n_locations=9)
         found = evaluate_synthesizer(train, real(1, 8), copy).synthetic
         assert found["TM-EMD"] == 0
         assert found["reid_rate"] == 1
@@ -68,7 +68,7 @@ class TestEvaluateSynthesizer:
 
     def test_users_are_linked_by_id(self):
         train = real(0, first_id=100)
-        copy = train.locations.reshape(8, 1, 6)
+        copy = train.location.reshape(8, 1, 6)
         ids = np.arange(100, 108)
         same = DayTraces.of(copy, n_locations=9, user_ids=ids)
         assert evaluate_synthesizer(train, real(1), same).synthetic["reid_rate"] == 1
@@ -81,7 +81,13 @@ class TestEvaluateSynthesizer:
         assert found["membership_advantage"] == 0
 
     def test_testing_records_of_different_lengths(self):
-        test = Records.of([8, 8, 8, 9], [0, 1, 2, 3], [0, 1, 2, 5], n_locations=9, slots=6)
+        test = Records.of(
+            [8, 8, 8, 9],
+            [0, 1, 2, 3],
+            [0, 1, 2, 5],
+            n_locations=9,
+            timetable=Timetable(0, 60, 6, 6),
+        )
         found = evaluate_synthesizer(real(0), test, synthetic(2))
         assert found.real["VF-TV"] is None
         assert 0 <= found.real["reid_rate"] <= 1
@@ -90,7 +96,7 @@ class TestEvaluateSynthesizer:
         folder = data_dir / "ppmtfplus_pf"
         train = read_records(folder / "traintraces_TK.csv", 400)
         test = read_records(folder / "testtraces_TK.csv", 400)
-        copy = DayTraces.of(train.locations.reshape(500, 1, 30), n_locations=400)
+        copy = DayTraces.of(train.location.reshape(500, 1, 30), n_locations=400)
         found = evaluate_synthesizer(train, test, copy)
         printed = {
             "TP-TV": (0.38553, 0.54098),
@@ -113,7 +119,7 @@ class TestEvaluateSynthesizer:
         folder = data_dir / "ppmtfplus_pf"
         train = read_records(folder / "traintraces_TK.csv", 400)
         test = read_records(folder / "testtraces_TK.csv", 400)
-        days = slow_sgd(train.locations.reshape(500, 30), 5000, np.random.default_rng(7))
+        days = slow_sgd(train.location.reshape(500, 30), 5000, np.random.default_rng(7))
         found = evaluate_synthesizer(
             train, test, DayTraces.of(days.reshape(500, 10, 30), n_locations=400)
         ).synthetic

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tracecup import Clock, Traces
-from tracecup.synth import Day, Training
+from tracecup.records import Timetable
+from tracecup.synth import Training
 from tracecup.synth.factors import Factors
 from tracecup.synth.tensors import Support
 
@@ -54,7 +55,7 @@ def make_factors(seed: int, n: int = 4, locations: int = 12, slots: int = 4, z: 
         root @ root.T,
         random.integers(0, 5, locations).astype(np.float64),
         support,
-        Day(slots, 60, 360),
+        Timetable(360, 60, slots, slots),
         (np.uint64(1), np.uint64(2)),
         "",
     )

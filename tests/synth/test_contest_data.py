@@ -5,17 +5,18 @@ import pytest
 
 from tracecup import Clock, ContestClock, Traces
 from tracecup.errors import InvalidParameter
+from tracecup.records import Timetable
 from tracecup.rng import child_seed
 from tracecup.synth import (
     PPMTF,
     ContestShape,
-    Day,
     PPMTFPlus,
     Training,
     contest_data,
     team_data,
 )
 
+DAY = Timetable(360, 60, 12, 12)
 SHAPE = ContestShape(n_users=6, reference_days=2, original_days=3)
 
 
@@ -31,16 +32,16 @@ def model():
 
 class TestContestShape:
     def test_default_times(self):
-        pick = ContestShape().pick(Day(12, 60, 360))
+        pick = ContestShape().pick(DAY)
         minutes = [360 + 5 * k for k in pick]
         assert (minutes[0], minutes[-1], len(pick)) == (8 * 60, 17 * 60 + 30, 20)
 
     @pytest.mark.parametrize(
         ("shape", "day", "said"),
         [
-            (ContestShape(start=300), Day(12, 60, 360), "not within"),
-            (ContestShape(slots=21), Day(12, 60, 360), "not within"),
-            (ContestShape(start=482), Day(12, 60, 360), "do not fall on"),
+            (ContestShape(start=300), DAY, "not within"),
+            (ContestShape(slots=21), DAY, "not within"),
+            (ContestShape(start=482), DAY, "do not fall on"),
         ],
     )
     def test_times_outside_the_models_day(self, shape, day, said):
@@ -49,7 +50,7 @@ class TestContestShape:
 
     def test_steps_must_divide_a_slot(self):
         with pytest.raises(InvalidParameter, match="steps of 7"):
-            ContestShape(step=7).instants(Day(12, 60, 360))
+            ContestShape(step=7).instants(DAY)
 
     def test_needs_users(self):
         with pytest.raises(InvalidParameter, match="n_users"):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tracecup.engine import threads
+from tracecup.records import Timetable
 from tracecup.streams import stream_key
 from tracecup.synth import make_tensors
 from tracecup.synth.features import widened
 from tracecup.synth.sampler import Posterior, Sampler, State, draw_hyper, scatter
 from tracecup.synth.tensors import Tensors
-from tracecup.synth.training import Day
 
 
 def sweeps(tensors, posterior, count, workers=2, **options):
@@ -53,7 +53,7 @@ def low_rank_tensors(n=40, locations=12, slots=6, z=3):
         np.array(context, dtype=np.uint16),
         np.array(value, dtype=np.uint8),
         locations,
-        Day(slots),
+        Timetable(0, 60, slots, slots),
     )
     return tensors, full
 

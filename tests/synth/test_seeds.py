@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from tracecup import Clock, Traces
-from tracecup.synth import Day, Training
+from tracecup.records import Records, Timetable
+from tracecup.synth import Training
 from tracecup.synth.seeds import Seeds, seed_day
 
 
@@ -34,9 +35,15 @@ class TestSeedDay:
 
     @pytest.mark.parametrize(("instants", "day"), [([0, 0, 1], [2, 0]), ([1, 1, 1], [2, 2])])
     def test_first_of_several_records_of_an_instant(self, instants, day):
-        training = Training.of_columns(
-            [0, 0, 0], [2, 1, 0], instants, n_users=1, n_locations=3, day=Day(2)
+        records = Records.of(
+            [0, 0, 0],
+            [2, 1, 0],
+            instants,
+            unix=[1, 2, 3],
+            n_locations=3,
+            timetable=Timetable(0, 60, 2, 2),
         )
+        training = Training.of_records(records)
         assert told(training, 0, 0.0) == day
 
 

@@ -13,7 +13,6 @@ from tracecup.synth import (
     PPMTF,
     SGLT,
     ContestShape,
-    Day,
     PpmtfModel,
     SgltModel,
     Training,
@@ -82,14 +81,7 @@ def flow(data_dir):
     folder = data_dir / "ppmtfplus_pf"
     train, test = (read_records(folder / f"{name}traces_TK.csv", 400) for name in ("train", "test"))
     grid = Grid.from_box(20, 20, south=35.65, north=35.75, west=139.68, east=139.80)
-    training = Training.of_columns(
-        train.users,
-        train.locations,
-        train.instants,
-        n_users=500,
-        n_locations=400,
-        day=Day(30, 20, 9 * 60),
-    ).placed(grid)
+    training = Training.of_records(train).placed(grid)
     return train, test, grid, SGLT().fit(training, rng=1)
 
 
@@ -299,7 +291,7 @@ class TestPeopleFlow:
     def test_behaves_like_the_published_traces(self, flow, par_l):
         train, test, grid, model = flow
         traces = model.using(SGLT(100, par_l)).sample(days=2, rng=1)
-        made, seeds = traces.regions.reshape(500, 2, 30), train.locations.reshape(500, 1, 30)
+        made, seeds = traces.regions.reshape(500, 2, 30), train.location.reshape(500, 1, 30)
         found = {
             "kept": (made == seeds).mean(),
             "km": grid.distance(made, np.broadcast_to(seeds, made.shape)).mean(),

@@ -1,33 +1,17 @@
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from tracecup import Clock, Grid, Traces
 from tracecup.datasets.metropolis import Metropolis
-from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.synth import Day, Training
+from tracecup.errors import InvalidTraces
+from tracecup.records import Records, Timetable
+from tracecup.synth import Training
 
 
 def steps(training):
     return list(zip(*(column.tolist() for column in training.steps()), strict=True))
-
-
-class TestDay:
-    def test_clock_cuts_slots_into_instants(self):
-        clock = Day(2, 60, 480).clock(days=3, instants=2)
-        assert clock.minutes == (480, 510, 540, 570)
-        assert clock.days == 3
-
-    def test_instants_must_be_whole_minutes(self):
-        with pytest.raises(InvalidParameter, match="60 minutes cannot be cut into 7"):
-            Day(2, 60).clock(1, 7)
-
-    def test_needs_a_slot(self):
-        with pytest.raises(InvalidParameter, match="a slot"):
-            Day(0)
 
 
 class TestOfTraces:
@@ -47,7 +31,7 @@ class TestOfTraces:
     def test_instants_make_slots(self):
         training = Training.of_traces(Traces.of([[0, 1, 2, 3]], Clock.regular(1, 4)), 4, 2)
         assert training.slot.tolist() == [0, 0, 1, 1]
-        assert training.day == Day(2, 60, 480)
+        assert training.day == Timetable(480, 60, 2, 2)
 
     def test_a_user_without_records_stays_a_user(self):
         training = Training.of_traces(Traces.of([[-1, -1], [0, 0]]), 1)
@@ -63,52 +47,18 @@ class TestOfTraces:
             Training.of_traces(Traces.of([[0, 7]]), 5)
 
 
-class TestOfColumns:
-    def test_check_ins_need_the_next_hour_within_two_hours(self):
-        # hours 5 -> 6 of another day, 6 -> 7 within 7200 s, 7 -> 9, 23 -> 0 of the next day
-        training = Training.of_columns(
-            [0] * 6,
-            [1, 2, 3, 4, 5, 6],
-            [5, 6, 7, 9, 23, 0],
-            n_users=1,
-            n_locations=7,
-            day=Day(12, 120),
-            instants_per_slot=2,
-            seconds=[0, 90_000, 97_200, 104_000, 154_000, 157_000],
-            max_gap=7200,
-        )
-        assert steps(training) == [(0, 2, 3)]
-
-    def test_users_in_disorder(self):
-        with pytest.raises(InvalidTraces, match="ordered by user"):
-            Training.of_columns([1, 0], [0, 0], [0, 0], n_users=2, n_locations=1, day=Day(1))
-
-    def test_columns_of_different_length(self):
-        with pytest.raises(InvalidTraces, match="differ in length"):
-            Training.of_columns([0, 0], [0], [0, 1], n_users=1, n_locations=1, day=Day(2))
-
+class TestOfRecords:
     def test_no_records(self):
         none = np.empty(0, dtype=np.int64)
+        records = Records.of(none, none, none, n_locations=1, timetable=Timetable(0, 60, 2, 2))
         with pytest.raises(InvalidTraces, match="at least one record"):
-            Training.of_columns(none, none, none, n_users=1, n_locations=1, day=Day(2))
+            Training.of_records(records)
 
-
-class TestOfRecords:
-    def test_steps_stay_within_a_day(self):
-        timetable = SimpleNamespace(start=360, interval=30, slots=2, instants_per_slot=2)
-        records = SimpleNamespace(
-            user=np.array([0, 0, 0, 1]),
-            location=np.array([3, 4, 5, 4]),
-            day=np.array([0, 0, 1, 0]),
-            instant=np.array([0, 1, 2, 3]),
-            n_users=2,
-            n_locations=6,
-            timetable=timetable,
-        )
+    def test_shape_of_the_days_it_makes(self):
+        records = Records.of([0], [3], [3], n_locations=6, timetable=Timetable(360, 30, 4, 2))
         training = Training.of_records(records)
-        assert steps(training) == [(0, 3, 4)]
-        assert training.day == Day(2, 60, 360)
-        assert training.slot.tolist() == [0, 0, 1, 1]
+        assert training.day == Timetable(360, 60, 2, 2)
+        assert training.slot.tolist() == [1]
 
     def test_records_of_the_built_in_city(self):
         town = Metropolis(n_inhabitants=5, nx=8, ny=8, seed=1)
@@ -142,12 +92,6 @@ class TestDayEnds:
         regions = [[0, -1, -1, -1, 2, -1]]
         first, _ = Training.of_traces(Traces.of(regions, clock), 3).day_ends()
         assert first.tolist() == [0, 1]
-
-    def test_without_dates_a_day_ends_where_the_instant_falls(self):
-        training = Training.of_columns(
-            [0, 0, 0, 0, 1], [0] * 5, [0, 2, 1, 2, 2], n_users=2, n_locations=1, day=Day(3)
-        )
-        assert training.day_ends()[0].tolist() == [0, 2, 4]
 
 
 class TestPlaced:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tracecup.usefulness import Records, read_records
+from tracecup.records import Records, read_records
 
 
 @pytest.fixture(scope="session")

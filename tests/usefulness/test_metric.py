@@ -4,9 +4,9 @@ import pytest
 
 from tracecup.errors import InvalidTraces
 from tracecup.usefulness import Metric
-from tracecup.usefulness.diversity import DIFF_L2, DIFF_TV, SAME_L2, SAME_TV
 from tracecup.usefulness.poi import POI_ACCURACY
-from tracecup.usefulness.population import TP_SWD, TP_TV, TP_TV_TOP50
+from tracecup.usefulness.teamdiversity import DIFF_L2, DIFF_TV, SAME_L2, SAME_TV
+from tracecup.usefulness.timepopulation import TP_SWD, TP_TV, TP_TV_TOP50
 from tracecup.usefulness.transitions import TM_EMD, TM_EMD_X, TM_EMD_Y, TM_TV
 from tracecup.usefulness.visit_fraction import VF_TV
 

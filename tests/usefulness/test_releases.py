@@ -17,7 +17,7 @@ from tracecup.usefulness import (
     tp_tv_top50,
     transition_matrices,
 )
-from tracecup.usefulness.events import DayTraces
+from tracecup.usefulness.daytraces import DayTraces
 
 CITY = City(Grid.from_metres(4, 3, width_m=300, height_m=300))
 CLOCK = Clock.regular(days=3, slots=4)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness import DayTraces, Records, evaluate_synthetic, grid_coordinates
+from tracecup.usefulness import DayTraces, Records, Timetable, evaluate_synthetic, grid_coordinates
 
 NAMES = ["TP-TV", "TP-TV-Top50", "TP-SWD", "TM-TV", "TM-EMD", "VF-TV"]
 
@@ -16,12 +16,12 @@ def real(seed: int, users: int = 8, slots: int = 6, n: int = 9) -> Records:
         locations,
         np.tile(np.arange(slots), users),
         n_locations=n,
-        slots=slots,
+        timetable=Timetable(0, 60, slots, slots),
     )
 
 
 def as_days(records: Records, copies: int = 1) -> DayTraces:
-    days = records.locations.reshape(records.n_users, 1, -1)
+    days = records.location.reshape(records.n_users, 1, -1)
     return DayTraces.of(np.repeat(days, copies, axis=1), n_locations=records.n_locations)
 
 

@@ -12,6 +12,7 @@ from tracecup.errors import InvalidTraces
 from tracecup.usefulness import (
     DayTraces,
     Records,
+    Timetable,
     grid_coordinates,
     random_directions,
     tm_emd,
@@ -22,6 +23,7 @@ from tracecup.usefulness import (
     uniform_transitions,
 )
 
+FOUR = Timetable(0, 60, 4, 4)
 POINTS = grid_coordinates(3, 2)
 
 
@@ -54,7 +56,11 @@ class TestTransitionMatrices:
     def test_records_by_hand(self):
         # User 0: 0 -> 1 -> 0 -> 0; user 1: 0, then a gap, 1. Nobody leaves 2.
         records = Records.of(
-            [0, 0, 0, 0, 1, 1], [0, 1, 0, 0, 0, 1], [0, 1, 2, 3, 0, 2], n_locations=3, slots=4
+            [0, 0, 0, 0, 1, 1],
+            [0, 1, 0, 0, 0, 1],
+            [0, 1, 2, 3, 0, 2],
+            n_locations=3,
+            timetable=FOUR,
         )
         expected = [[0.5, 0.5, 0], [1, 0, 0], [0, 0, 1]]
         assert transition_matrices(records)[0].toarray().tolist() == expected
@@ -140,5 +146,5 @@ class TestPublishedFigures:
         assert round(tm_emd(train[0], [uniform_transitions(400)], points).value, 5) == 6.20919
 
     def test_people_flow_has_48_rows_without_transition(self, people_flow: tuple[Records, Records]):
-        before, _ = people_flow[0].steps()
+        _, before, _ = people_flow[0].steps()
         assert 400 - len(np.unique(before)) == 48

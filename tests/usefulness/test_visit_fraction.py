@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness import DayTraces, Records, uniform_fractions, vf_tv, visit_fractions
+from tracecup.usefulness import (
+    DayTraces,
+    Records,
+    Timetable,
+    uniform_fractions,
+    vf_tv,
+    visit_fractions,
+)
 from tracecup.usefulness.visit_fraction import comparable_locations
+
+ONE = Timetable(0, 60, 1, 1)
 
 
 def slow_fractions(sequences: list[list[int]], n: int, bins: int, least: int) -> np.ndarray:
@@ -29,7 +38,7 @@ def slow_fractions(sequences: list[list[int]], n: int, bins: int, least: int) ->
 def records_of(sequences: list[list[int]], n: int) -> Records:
     users = [u for u, sequence in enumerate(sequences) for _ in sequence]
     places = [i for sequence in sequences for i in sequence]
-    return Records.of(users, places, [0] * len(users), n_locations=n, slots=1)
+    return Records.of(users, places, [0] * len(users), n_locations=n, timetable=ONE)
 
 
 class TestVisitFractions:

@@ -101,17 +101,19 @@ def _rules(path: Path | None, users: int | None, days: int | None, challenges: s
 def _world(
     data: Path | None, city: Path | None, interval: int, start: int, end: int, seed: int
 ) -> World:
-    from tracecup.cli.common import load_city
+    from tracecup.cli.common import load_city, load_locations
     from tracecup.cli.train import load_training
     from tracecup.contest.judging.commitment import content_hash
     from tracecup.contest.worlds import BuiltinWorld, TrainedWorld
     from tracecup.errors import InvalidParameter
+    from tracecup.records import Timetable
     from tracecup.rng import child_seed
 
     if data is None:
         return BuiltinWorld()
     if city is None:
         raise InvalidParameter("training traces of your own need their regions: give --city")
-    training = load_training(data, city, interval, start, end, 60)
+    timetable = Timetable.of_hours(start, end, interval, 60)
+    training = load_training(data, load_locations(city, None, None), timetable)
     name = f"training traces {data.name} (SHA-256 {content_hash(data)})"
     return TrainedWorld(name, load_city(city), training, child_seed(seed, "training"))

@@ -6,19 +6,58 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from tracecup.city import City, Clock, ContestClock
     from tracecup.errors import InvalidFile
+    from tracecup.records import Timetable
     from tracecup.score import Score
+
+TimetableName = Literal["contest", "people-flow", "check-ins"]
+NamedTimetable = Annotated[
+    TimetableName,
+    typer.Option(
+        "--timetable",
+        help="contest: 6:00 to 18:00 every 5 minutes, slots of an hour. people-flow: 30 slots of "
+        "20 minutes from 9:00, all records of a user one day. check-ins: hours, slots of two.",
+    ),
+]
+Start = Annotated[
+    str | None, typer.Option("--start", help="Begin of the day, if not the timetable's.")
+]
+End = Annotated[
+    str | None,
+    typer.Option("--end", help="End of the day; before --start it is on the next day."),
+]
+Interval = Annotated[
+    int | None, typer.Option("--interval", min=1, help="Minutes from one event to the next.")
+]
+SlotMinutes = Annotated[
+    int | None, typer.Option("--slot-minutes", min=1, help="Minutes in a slot of the model.")
+]
+GridSize = Annotated[
+    str | None,
+    typer.Option("--grid", help="Columns x rows of the grid whose cells are the places."),
+]
+CellsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--cells",
+        help="For places that are not the cells of a grid: columns poi_index, x_id, y_id.",
+    ),
+]
 
 CityFile = Annotated[
     Path, typer.Option("--city", help="Regions of the city: info_region.csv.", show_default=False)
@@ -106,6 +145,66 @@ def load_city(path: Path) -> City:
     from tracecup.city import read_city
 
     return read_city(path)
+
+
+class Locations(NamedTuple):
+    """The places that records name: their number, their cells (N, 2), and the city if known."""
+
+    n: int
+    cells: NDArray[np.float64]
+    city: City | None
+
+
+def load_locations(city: Path | None, grid: str | None, cells: Path | None) -> Locations:
+    """The places of `--city`, `--grid` or `--cells`, of which one is given."""
+    from tracecup.errors import InvalidParameter
+    from tracecup.usefulness import grid_coordinates, read_cells
+
+    if sum(given is not None for given in (city, grid, cells)) != 1:
+        raise InvalidParameter("give one of --city, --grid and --cells")
+    if cells is not None:
+        points = read_cells(cells)
+        return Locations(len(points), points, None)
+    where = load_city(city) if city is not None else None
+    nx, ny = (where.grid.nx, where.grid.ny) if where is not None else grid_size(grid or "")
+    return Locations(nx * ny, grid_coordinates(nx, ny), where)
+
+
+def grid_size(text: str) -> tuple[int, int]:
+    """Columns and rows of a grid written like 32x32."""
+    from tracecup.city.grid import MAX_REGIONS
+    from tracecup.errors import InvalidParameter
+
+    found = re.fullmatch(r"([1-9][0-9]{0,6})x([1-9][0-9]{0,6})", text)
+    if not found or int(found[1]) * int(found[2]) > MAX_REGIONS:
+        raise InvalidParameter(
+            f"--grid is written columns x rows, like 32x32, with at most {MAX_REGIONS} cells, "
+            f"got {text[:80]!r}"
+        )
+    return int(found[1]), int(found[2])
+
+
+def load_timetable(
+    name: str,
+    start: str | None = None,
+    end: str | None = None,
+    interval: int | None = None,
+    slot_minutes: int | None = None,
+) -> Timetable:
+    """The timetable of that name, with what is given put in its place."""
+    from tracecup.records import TIMETABLES, Timetable
+
+    named = TIMETABLES[name]
+    last = named.start + named.interval * named.instants
+    step = named.interval if interval is None else interval
+    slot = named.slot_minutes if slot_minutes is None else slot_minutes
+    return Timetable.of_hours(
+        named.start if start is None else minute_of(start),
+        last if end is None else minute_of(end),
+        step,
+        # A step that was asked for and is longer than the named slots makes slots of its own.
+        slot if slot_minutes is not None else max(slot, step),
+    )
 
 
 def load_clock(path: Path | None) -> ContestClock | None:

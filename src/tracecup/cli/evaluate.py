@@ -5,20 +5,31 @@ Reads the files of the published synthesizer evaluation as they are.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit
+from tracecup.cli.common import (
+    CellsFile,
+    End,
+    GridSize,
+    Interval,
+    Json,
+    NamedTimetable,
+    SlotMinutes,
+    Start,
+    emit,
+    load_locations,
+    load_timetable,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tracecup.study.synthesizers import Numbers
+
+# The grid of the published people-flow files.
+PEOPLE_FLOW_GRID = "20x20"
 
 
 def add(app: typer.Typer) -> None:
@@ -33,7 +44,8 @@ def synth(
         Path,
         typer.Option(
             "--train",
-            help="Training traces: columns user_index, poi_index, unixtime, hour, min.",
+            help="Training traces: columns user_id, time_id, reg_id (what `tracecup train` "
+            "reads) or user_index, poi_index, unixtime, hour, min.",
             show_default=False,
         ),
     ],
@@ -48,27 +60,22 @@ def synth(
             show_default=False,
         ),
     ],
-    grid: Annotated[
-        str, typer.Option("--grid", help="Columns x rows of the grid whose cells are the places.")
-    ] = "20x20",
-    cells: Annotated[
-        Path | None,
-        typer.Option(
-            "--cells",
-            help="For places that are not the cells of a grid: columns poi_index, x_id, y_id.",
-        ),
+    city: Annotated[
+        Path | None, typer.Option("--city", help="Regions of the traces: info_region.csv.")
     ] = None,
-    timetable: Annotated[
-        Literal["people-flow", "check-ins"],
-        typer.Option(
-            "--timetable",
-            help="people-flow: 30 slots of 20 minutes from 9:00. check-ins: 12 slots of 2 hours "
-            "with two instants each; transitions within 7200 s.",
-        ),
-    ] = "people-flow",
+    grid: GridSize = None,
+    cells: CellsFile = None,
+    timetable: NamedTimetable = "people-flow",
+    start: Start = None,
+    end: End = None,
+    interval: Interval = None,
+    slot_minutes: SlotMinutes = None,
     as_json: Json = False,
 ) -> int:
     """How useful and how private are synthetic traces? Beside real and uniform data.
+
+    The places are the regions of --city, the cells of --grid (20x20 without either) or those of
+    --cells; the day is that of --timetable, or of --start, --end, --interval and --slot-minutes.
 
     Population (TP), transitions (TM) and visit fractions (VF) are distances to the training
     traces, so less is better; `real` are the testing traces. `reid_rate` is the share of one-day
@@ -78,16 +85,20 @@ def synth(
     Example: `tracecup evaluate synth --train traintraces_TK.csv --test testtraces_TK.csv
     --synthetic syntraces.csv`
     """
+    from tracecup.records import read_records
     from tracecup.study.synthesizers import METRICS, PRIVACY, evaluate_synthesizer
-    from tracecup.usefulness import CHECK_INS, PEOPLE_FLOW, read_day_traces, read_records
+    from tracecup.usefulness import read_day_traces
 
-    places = _places(grid, cells)
-    times = PEOPLE_FLOW if timetable == "people-flow" else CHECK_INS
+    if (city, grid, cells) == (None, None, None):
+        grid = PEOPLE_FLOW_GRID
+    places = load_locations(city, grid, cells)
+    day = load_timetable(timetable, start, end, interval, slot_minutes)
+    dates = timetable != "people-flow"
     report = evaluate_synthesizer(
-        read_records(train, len(places), times),
-        read_records(test, len(places), times),
-        read_day_traces(synthetic, len(places), times),
-        places,
+        read_records(train, places.n, day, dates=dates),
+        read_records(test, places.n, day, dates=dates),
+        read_day_traces(synthetic, places.n, day),
+        places.cells,
     )
     table = Table(title="Synthetic traces", title_justify="left", title_style="bold")
     table.add_column("")
@@ -98,23 +109,6 @@ def synth(
         table.add_row(name, *(_spelled(numbers, name) for numbers in rows.values()))
     emit(as_json, rows, table)
     return 0
-
-
-def _places(grid: str, cells: Path | None) -> NDArray[np.float64]:
-    """Coordinates of the places, shape (N, 2)."""
-    from tracecup.city.grid import MAX_REGIONS
-    from tracecup.errors import InvalidParameter
-    from tracecup.usefulness import grid_coordinates, read_cells
-
-    if cells is not None:
-        return read_cells(cells)
-    found = re.fullmatch(r"([1-9][0-9]{0,6})x([1-9][0-9]{0,6})", grid)
-    if not found or int(found[1]) * int(found[2]) > MAX_REGIONS:
-        raise InvalidParameter(
-            f"--grid is written columns x rows, like 20x20, with at most {MAX_REGIONS} cells, "
-            f"got {grid!r}"
-        )
-    return grid_coordinates(int(found[1]), int(found[2]))
 
 
 def _spelled(numbers: Numbers, name: str) -> str:

@@ -124,7 +124,7 @@ def traces(
     """
     from tracecup.registry import parse
     from tracecup.synth import PpmtfModel, load_model
-    from tracecup.usefulness.dayfile import write_day_traces
+    from tracecup.usefulness.dayfiles import write_day_traces
 
     trained = load_model(model)
     if method is not None:

@@ -10,9 +10,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracecup.cli.common import Json, emit, load_city, minute_of, progress, table_of
+from tracecup.cli.common import (
+    CellsFile,
+    End,
+    GridSize,
+    Interval,
+    Json,
+    Locations,
+    NamedTimetable,
+    SlotMinutes,
+    Start,
+    emit,
+    load_locations,
+    load_timetable,
+    progress,
+    table_of,
+)
 
 if TYPE_CHECKING:
+    from tracecup.records import Timetable
     from tracecup.synth import Training
 
 
@@ -34,14 +50,13 @@ def train(
     city: Annotated[
         Path | None, typer.Option("--city", help="Regions of the training traces.")
     ] = None,
-    interval: Annotated[
-        int, typer.Option("--interval", min=1, help="Minutes between two events.")
-    ] = 5,
-    start: Annotated[str, typer.Option("--start", help="Time of day of the first event.")] = "6:00",
-    end: Annotated[str, typer.Option("--end", help="Time of day at which a day ends.")] = "18:00",
-    slot_minutes: Annotated[
-        int, typer.Option("--slot-minutes", min=1, help="Length of a slot of the model.")
-    ] = 60,
+    grid: GridSize = None,
+    cells: CellsFile = None,
+    timetable: NamedTimetable = "contest",
+    start: Start = None,
+    end: End = None,
+    interval: Interval = None,
+    slot_minutes: SlotMinutes = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")] = 0,
     as_json: Json = False,
 ) -> int:
@@ -51,8 +66,10 @@ def train(
     file: a training that was stopped goes on from there to the same result when the command is
     given again. SGLT takes seconds; its model file holds the training traces themselves.
 
-    Training traces are a file like reference traces (`user_id,time_id,reg_id`, time ids counted
-    through the days, rows may be missing).
+    Training traces are what `tracecup data` and `tracecup city new` write
+    (`user_id,time_id,reg_id`, time ids counted through the days, rows in any order, any of them
+    may be missing), or the files of the published evaluation
+    (`user_index,poi_index,unixtime,hour,min`). `tracecup evaluate synth` reads the same files.
 
     Example: `tracecup train --training mycity/traintraces.csv.zst --city
     mycity/info_region.csv --out model.npz`
@@ -65,9 +82,15 @@ def train(
     method = parse("synthesizer", name)
     if not isinstance(method, FactorSynthesizer | SGLT):
         raise InvalidParameter(f"only PPMTF, PPMTF+ and SGLT have a model file, got {method}")
-    records = load_training(
-        training, city, interval, minute_of(start), minute_of(end), slot_minutes
-    )
+    day = load_timetable(timetable, start, end, interval, slot_minutes)
+    if training is None:
+        if (city, grid, cells) != (None, None, None):
+            raise InvalidParameter("--city, --grid and --cells are those of --training")
+        records = built_in_training(day)
+    else:
+        records = load_training(
+            training, load_locations(city, grid, cells), day, dates=timetable != "people-flow"
+        )
     checkpoint = out.with_name(out.name + ".part")
     with progress(f"training {method.name}") as advance:
         model: PpmtfModel | SgltModel
@@ -98,36 +121,22 @@ def train(
 
 
 def load_training(
-    path: Path | None, city: Path | None, interval: int, start: int, end: int, slot_minutes: int
+    path: Path, places: Locations, timetable: Timetable, *, dates: bool | None = None
 ) -> Training:
-    """Training records from a file, or from the built-in city."""
-    import numpy as np
-
-    from tracecup.city import Clock
-    from tracecup.datasets import Metropolis
-    from tracecup.errors import InvalidParameter
+    """Training records from a file."""
+    from tracecup.records import read_records
     from tracecup.synth import Training
-    from tracecup.traces import Traces
-    from tracecup.traces.files import read_traces
 
-    if end <= start or (end - start) % slot_minutes or slot_minutes % interval:
-        raise InvalidParameter(
-            f"a day from minute {start} to {end} must divide into slots of {slot_minutes} "
-            f"minutes, and a slot into steps of {interval}"
-        )
-    slots, instants = (end - start) // interval, slot_minutes // interval
-    if path is None:
-        town = Metropolis()
-        traces = town.traces(3, start, interval, slots)
-        return Training.of_traces(traces, town.city.n_regions, instants).placed(town.city.grid)
-    if city is None:
-        raise InvalidParameter("training traces of your own need their regions: give --city")
-    where = load_city(city)
-    read = read_traces(path, "reference", n_regions=where.n_regions, gaps=True)
-    first = read.clock.first_time
-    days = -(-(first + read.times) // slots)
-    regions = np.full((read.n_users, days * slots), -1, dtype=np.int32)
-    regions[:, first : first + read.times] = read.regions
-    clock = Clock.regular(days, slots, start, interval)
-    kept = Traces(regions, read.users, clock)
-    return Training.of_traces(kept, where.n_regions, instants).placed(where.grid)
+    training = Training.of_records(read_records(path, places.n, timetable, dates=dates))
+    return training if places.city is None else training.placed(places.city.grid)
+
+
+def built_in_training(timetable: Timetable) -> Training:
+    """Training records of the built-in city."""
+    from tracecup.datasets import Metropolis
+    from tracecup.synth import Training
+
+    town = Metropolis()
+    traces = town.traces(3, timetable.start, timetable.interval, timetable.instants)
+    training = Training.of_traces(traces, town.city.n_regions, timetable.instants_per_slot)
+    return training.placed(town.city.grid)

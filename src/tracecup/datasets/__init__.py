@@ -3,7 +3,8 @@
 Every loader returns a `Dataset`: records as plain arrays and the city they lie in.
 """
 
-from tracecup.datasets.box import BEIJING, CITIES, TOKYO_CENTRE, Box
+from tracecup.datasets.boundingbox import BEIJING, CITIES, TOKYO_CENTRE, Box
+from tracecup.datasets.dataset import Dataset, Split
 from tracecup.datasets.foursquare import read_foursquare, read_tsmc2014
 from tracecup.datasets.geolife import read_geolife
 from tracecup.datasets.gowalla import read_gowalla
@@ -18,24 +19,16 @@ from tracecup.datasets.mobility import (
 )
 from tracecup.datasets.peopleflow import read_peopleflow
 from tracecup.datasets.prepared import ContestTraining, read_contest_training, read_prepared
-from tracecup.datasets.records import (
-    CONTEST,
-    FOURSQUARE,
-    PEOPLEFLOW,
-    Dataset,
-    Records,
-    Split,
-    Timetable,
-)
 from tracecup.datasets.splitting import split_users
 from tracecup.datasets.table import read_csv, read_parquet
+from tracecup.records import CHECK_INS, CONTEST, PEOPLE_FLOW, Records, Timetable
 
 __all__ = [
     "BEIJING",
+    "CHECK_INS",
     "CITIES",
     "CONTEST",
-    "FOURSQUARE",
-    "PEOPLEFLOW",
+    "PEOPLE_FLOW",
     "TOKYO_CENTRE",
     "Box",
     "ContestTraining",

@@ -13,11 +13,12 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from tracecup.city import City, Places
-from tracecup.datasets.box import Box
-from tracecup.datasets.records import SECONDS_A_DAY, Dataset, Records, Timetable
+from tracecup.datasets.boundingbox import Box
+from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.splitting import keep_chains
-from tracecup.datasets.textblocks import text_of
 from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.records import Records, Timetable
+from tracecup.records.delimited import text_of
 
 MAX_OFFSET = 24 * 60
 # Boxes of places are looked at through the paper's 20 x 20 grid.
@@ -143,9 +144,7 @@ class Collector:
         true time.
         """
         where = np.asarray(place, dtype=np.int32)
-        day = np.floor(local / SECONDS_A_DAY)
-        minute = (local - SECONDS_A_DAY * day) / 60.0
-        instant = self.cut.timetable.instant_of(minute, exact=self.cut.exact)
+        day, instant = self.cut.timetable.place(local, exact=self.cut.exact)
         keep = (where >= 0) & (instant >= 0)
         self.off_hours += int(((where >= 0) & (instant < 0)).sum())
         if self.cut.thin and len(user):

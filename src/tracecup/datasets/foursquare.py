@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracecup.datasets.box import Box
+from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.collect import (
     MAX_OFFSET,
     Codes,
@@ -21,15 +21,18 @@ from tracecup.datasets.collect import (
     Venues,
     need_records,
 )
-from tracecup.datasets.records import FOURSQUARE, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Block, Layout, read_text, text_of
+from tracecup.datasets.dataset import Dataset
+from tracecup.records import CHECK_INS, Timetable
+from tracecup.records.delimited import BadLines, Block, TextLayout, read_text, text_of
 
 Path = str | PathLike[str]
 
-CHECKINS = Layout(("user", "venue", "utc_time", "offset"), delimiter="\t")
+CHECKINS = TextLayout(("user", "venue", "utc_time", "offset"), delimiter="\t")
 # The country is missing in some lines.
-VENUES = Layout(("venue", "latitude", "longitude", "category", "country"), delimiter="\t", fewest=4)
-TSMC2014 = Layout(
+VENUES = TextLayout(
+    ("venue", "latitude", "longitude", "category", "country"), delimiter="\t", fewest=4
+)
+TSMC2014 = TextLayout(
     (
         "user",
         "venue",
@@ -53,7 +56,7 @@ def read_foursquare(
     top: int | None = TOP,
     nx: int = 20,
     ny: int = 20,
-    timetable: Timetable = FOURSQUARE,
+    timetable: Timetable = CHECK_INS,
     fewest: int = 1,
     local_time: bool = False,
     bad_lines: BadLines = "raise",
@@ -107,7 +110,7 @@ def read_tsmc2014(
     top: int | None = TOP,
     nx: int = 20,
     ny: int = 20,
-    timetable: Timetable = FOURSQUARE,
+    timetable: Timetable = CHECK_INS,
     fewest: int = 1,
     local_time: bool = False,
     bad_lines: BadLines = "raise",

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tracecup.datasets.box import BEIJING, Box
+from tracecup.datasets.boundingbox import BEIJING, Box
 from tracecup.datasets.collect import Collector, Cut, need_records, shift_of
-from tracecup.datasets.records import CONTEST, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Layout, read_text
+from tracecup.datasets.dataset import Dataset
 from tracecup.errors import UnreadableFile
+from tracecup.records import CONTEST, Timetable
+from tracecup.records.delimited import BadLines, TextLayout, read_text
 
 COLUMNS = ("latitude", "longitude", "zero", "altitude", "days", "date", "time")
-LAYOUT = Layout(COLUMNS, skip=6)
+LAYOUT = TextLayout(COLUMNS, skip=6)
 SECONDS_A_DAY = 86_400.0
 # Field 5 counts days from 30 December 1899.
 DAYS_TO_1970 = 25_569

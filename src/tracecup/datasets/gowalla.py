@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from os import PathLike
 
-import numpy as np
-
-from tracecup.datasets.box import Box
+from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records, shift_of
-from tracecup.datasets.records import FOURSQUARE, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Layout, read_text
+from tracecup.datasets.dataset import Dataset
+from tracecup.records import CHECK_INS, Timetable
+from tracecup.records.delimited import BadLines, TextLayout, read_text
 
 COLUMNS = ("user", "time", "latitude", "longitude", "location")
-LAYOUT = Layout(COLUMNS, delimiter="\t", fewest=1)
+LAYOUT = TextLayout(COLUMNS, delimiter="\t", fewest=1)
 
 
 def read_gowalla(
@@ -25,7 +24,7 @@ def read_gowalla(
     top: int | None = 1000,
     nx: int = 20,
     ny: int = 20,
-    timetable: Timetable = FOURSQUARE,
+    timetable: Timetable = CHECK_INS,
     fewest: int = 1,
     utc_offset: float = 0.0,
     bad_lines: BadLines = "raise",
@@ -41,15 +40,14 @@ def read_gowalla(
     codes, known = Codes(), Venues()
     shift = shift_of(utc_offset)
     for block in read_text(path, LAYOUT):
-        begin, end = block.begin, block.end
         user = block.whole("user")
-        empty = block.good & ~(end[:, 1:4] > begin[:, 1:4]).any(axis=1)
+        empty = block.good & ~block.filled("time", "latitude", "longitude")
         block.good &= ~empty
         unix = block.time("time", "iso")
         latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
         words = block.words("location")
         if top is not None:
-            block.expect(np.asarray(end[:, 4] > begin[:, 4]), "location", "a location id")
+            block.expect(block.filled("location"), "location", "a location id")
         rows = block.settle(bad_lines)
         collector.skipped += len(block) - len(rows) - int(empty.sum())
         rows = rows[box.contains(latitude[rows], longitude[rows])]

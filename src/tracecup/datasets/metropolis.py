@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City, Clock
-from tracecup.datasets.choices import Ground
-from tracecup.datasets.days import HABITS, simulate
+from tracecup.datasets.destinations import Ground
+from tracecup.datasets.inhabitantdays import HABITS, simulate
 from tracecup.datasets.inhabitants import SHARES, Inhabitants, settle
-from tracecup.datasets.records import Records, Timetable
 from tracecup.datasets.townplan import (
     HOSPITAL_SHARE,
     REGION_HEIGHT_M,
@@ -23,9 +22,10 @@ from tracecup.datasets.townplan import (
     Townplan,
     make_townplan,
 )
-from tracecup.datasets.ways import Window
+from tracecup.datasets.travelling import Window
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidParameter
+from tracecup.records import Records, Timetable
 from tracecup.rng import child_seed
 from tracecup.streams import stream_key
 from tracecup.traces import Traces

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import Places
-from tracecup.datasets.box import TOKYO_CENTRE, Box
+from tracecup.datasets.boundingbox import TOKYO_CENTRE, Box
 from tracecup.datasets.collect import Codes, Collector, Cut, need_records
-from tracecup.datasets.records import PEOPLEFLOW, Dataset, Timetable
-from tracecup.datasets.textblocks import BadLines, Block, Layout, read_text, text_of
+from tracecup.datasets.dataset import Dataset
 from tracecup.errors import UnreadableFile
+from tracecup.records import PEOPLE_FLOW, Timetable
+from tracecup.records.delimited import BadLines, Block, TextLayout, read_text, text_of
 
 COLUMNS = (
     "user_id",
@@ -30,7 +31,7 @@ COLUMNS = (
     "state",
     "category_id",
 )
-LAYOUT = Layout(COLUMNS, quoted=True, skip=1)
+LAYOUT = TextLayout(COLUMNS, quoted=True, skip=1)
 JAPAN_SECONDS = 9 * 3600
 HOSPITAL = "building/Hospital"
 
@@ -41,7 +42,7 @@ def read_peopleflow(
     box: Box = TOKYO_CENTRE,
     nx: int = 20,
     ny: int = 20,
-    timetable: Timetable = PEOPLEFLOW,
+    timetable: Timetable = PEOPLE_FLOW,
     chain: bool = True,
     fewest: int = 1,
     places: bool = True,
@@ -95,8 +96,7 @@ class _Spots:
         latitude: NDArray[np.float64],
         longitude: NDArray[np.float64],
     ) -> None:
-        begin, end = block.begin, block.end
-        named = end[rows, 5] > begin[rows, 5]
+        named = block.filled("category")[rows]
         rows = rows[named & self.box.contains(latitude[rows], longitude[rows])]
         if not len(rows):
             return

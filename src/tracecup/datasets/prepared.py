@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 from tracecup.city import City, Places
 from tracecup.city.files import read_city
-from tracecup.datasets.box import TOKYO_CENTRE, Box
+from tracecup.datasets.boundingbox import TOKYO_CENTRE, Box
 from tracecup.datasets.collect import PLACE_GRID
-from tracecup.datasets.records import PEOPLEFLOW, Records, Split, Timetable
-from tracecup.datasets.textblocks import Block, Layout, read_text, text_of
+from tracecup.datasets.dataset import Split
 from tracecup.errors import InvalidFile, Problem, UnreadableFile
+from tracecup.records import PEOPLE_FLOW, Records, Timetable
+from tracecup.records.delimited import TextLayout, read_text, text_of
+from tracecup.records.files import PUBLISHED, one_chain, published_times
 from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
-TRACES = Layout(("user_index", "poi_index", "unixtime", "hour", "min"), header=True)
-USER_INDEX = Layout(("user_id", "user_index"), header=True)
-PLACE_INDEX = Layout(("poi_id", "poi_index", "category"), header=True)
-PLACES = Layout(("poi_id", "y", "x"), header=True)
+USER_INDEX = TextLayout(("user_id", "user_index"), header=True)
+PLACE_INDEX = TextLayout(("poi_id", "poi_index", "category"), header=True)
+PLACES = TextLayout(("poi_id", "y", "x"), header=True)
 HOSPITAL = "building/Hospital"
 ENDINGS = ("", ".gz", ".zst")
-SECONDS_A_DAY = 86_400
 
 
 def read_prepared(
@@ -38,7 +38,7 @@ def read_prepared(
     box: Box = TOKYO_CENTRE,
     nx: int = 20,
     ny: int = 20,
-    timetable: Timetable = PEOPLEFLOW,
+    timetable: Timetable = PEOPLE_FLOW,
 ) -> Split:
     """Read the files that the published synthesizer is trained on and evaluated with.
 
@@ -49,7 +49,7 @@ def read_prepared(
 
     With the people-flow timetable (one record in every slot) the records of a user form one
     day, whatever their dates: the published chains run over several dates. Otherwise (check-ins:
-    `timetable=FOURSQUARE`) days are the dates of the file.
+    `timetable=CHECK_INS`) days are the dates of the file.
     """
     place_ids, categories, n_locations = _place_index(_find(folder, f"POIindex_{city}.csv"))
     by_place = n_locations != nx * ny or any(name != "-" for name in categories)
@@ -153,43 +153,28 @@ def _places(path: Path, wanted: list[bytes], categories: list[str], box: Box) ->
 def _records(path: Path, ids: dict[int, int], n_locations: int, timetable: Timetable) -> Records:
     parts: list[tuple[NDArray[np.generic], ...]] = []
     position = {index: k for k, index in enumerate(sorted(ids))}
-    for block in read_text(path, TRACES):
-        parts.append(_trace_block(block, position, n_locations, timetable))
+    for block in read_text(path, PUBLISHED):
+        index, where = block.whole("user_index"), block.whole("poi_index", n_locations - 1)
+        user = np.array([position.get(k, -1) for k in index.tolist()], dtype=np.int64)
+        block.expect(user >= 0, "user_index", "an index of the user index file")
+        times = published_times(block, timetable)
+        block.settle()
+        parts.append((user, where, *times))
     if not parts:
         _fail(path, 0, "", "no rows", "one row for every record")
-    user, where, unix, instant, day = (np.concatenate(part) for part in zip(*parts, strict=True))
+    user, where, unix, day, instant = (np.concatenate(part) for part in zip(*parts, strict=True))
     # One record in every instant of a single day: dates do not count (see above).
-    one_day = len(user) == len(ids) * timetable.instants
-    day = np.zeros_like(day) if one_day else day - day.min()
+    one_day = one_chain(user, instant, timetable)
     return Records.of(
         user,
         where,
-        day,
         instant,
-        unix,
-        n_locations,
-        timetable,
-        np.array([ids[index] for index in sorted(ids)], dtype=np.int64),
+        day=None if one_day else day - day.min(),
+        unix=unix,
+        n_locations=n_locations,
+        timetable=timetable,
+        users=np.array([ids[index] for index in sorted(ids)], dtype=np.int64),
     )
-
-
-def _trace_block(
-    block: Block, position: dict[int, int], n_locations: int, timetable: Timetable
-) -> tuple[NDArray[np.generic], ...]:
-    index, where = block.whole("user_index"), block.whole("poi_index")
-    unix = block.time("unixtime", "unix")
-    hour, minute = block.whole("hour"), block.whole("min")
-    user = np.array([position.get(k, -1) for k in index.tolist()], dtype=np.int64)
-    block.expect(user >= 0, "user_index", "an index of the user index file")
-    block.expect((where >= 0) & (where < n_locations), "poi_index", f"0 to {n_locations - 1}")
-    block.expect((hour >= 0) & (hour < 24), "hour", "an hour 0 to 23")
-    block.expect((minute >= 0) & (minute < 60), "min", "a minute 0 to 59")
-    instant = timetable.instant_of(np.clip(60 * hour + minute, -1, 24 * 60))
-    block.expect(instant >= 0, "hour", "a time of the timetable")
-    block.settle("raise")
-    # Midnight by the clock of the file, to the nearest day: the file's zone is not known.
-    day = np.round((unix - 3600 * hour - 60 * minute) / SECONDS_A_DAY).astype(np.int64)
-    return user, where.astype(np.int32), unix, instant, day
 
 
 def _fail(path: Path, line: int, column: str, found: str, expected: str) -> None:

@@ -13,11 +13,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from tracecup.datasets.box import Box
+from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.collect import Codes, Collector, Cut, need_records, shift_of
-from tracecup.datasets.records import CONTEST, Dataset, Timetable
-from tracecup.datasets.textblocks import MAX_SECONDS, BadLines, Layout, read_text
+from tracecup.datasets.dataset import Dataset
 from tracecup.errors import InvalidFile, InvalidParameter, Problem
+from tracecup.records import CONTEST, Timetable
+from tracecup.records.delimited import MAX_SECONDS, BadLines, TextLayout, read_text
 from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
 
 Path = str | PathLike[str]
@@ -54,12 +55,11 @@ def read_csv(
         raise InvalidParameter(f"delimiter must be one ASCII character, got {delimiter!r}")
     _check_columns(columns)
     user_column, time_column, y_column, x_column = columns
-    layout = Layout(columns, delimiter=delimiter, quoted=True, header=True)
+    layout = TextLayout(columns, delimiter=delimiter, quoted=True, header=True)
     collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin))
     codes, shift = Codes(), shift_of(utc_offset)
     for block in read_text(path, layout):
-        begin, end = block.begin[:, 0], block.end[:, 0]
-        block.expect(np.asarray(end > begin), user_column, "a user id")
+        block.expect(block.filled(user_column), user_column, "a user id")
         unix = block.time(time_column, time)
         latitude, longitude = block.decimal(y_column), block.decimal(x_column)
         words = block.words(user_column)
@@ -168,12 +168,12 @@ def _seconds(time: pa.Array) -> NDArray[np.float64]:
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[time.type.unit]
         return _floats(pc.cast(time, pa.int64())) / per_second
     if pa.types.is_string(time.type) or pa.types.is_large_string(time.type):
-        from tracecup.datasets.fieldscan import GOOD, scan_iso_time
+        from tracecup.records.scanners import GOOD, scan_iso_time
 
         words = pc.cast(pc.cast(time, pa.string()), pa.binary()).fill_null(b"")
         joined = np.frombuffer(b"".join(words.to_pylist()), dtype=np.uint8)
-        ends = np.cumsum(pc.binary_length(words).to_numpy(zero_copy_only=False), dtype=np.int64)
-        begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        ends = np.cumsum(pc.binary_length(words).to_numpy(zero_copy_only=False), dtype=np.int32)
+        begins = np.concatenate([[0], ends[:-1]]).astype(np.int32)
         values, marks = scan_iso_time(joined, begins, ends)
         return np.where(marks == GOOD, values, np.nan)
     return _floats(time)

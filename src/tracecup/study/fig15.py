@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from tracecup.datasets import Metropolis
 from tracecup.datasets.townplan import PURPOSES
+from tracecup.records import Records
 from tracecup.study.context import Context
 from tracecup.study.reproduce import study
 from tracecup.study.results import BUILT_IN, MOST, WORKED, Comparison, StudyResult, Table
 from tracecup.traces import Traces
-from tracecup.usefulness import Records, visit_fractions
+from tracecup.usefulness import visit_fractions
 
 BINS = 5
 # Five people, ten times each: o in the office x1, b in the bar x2, a dot elsewhere.

@@ -14,7 +14,7 @@ from tracecup.study.reproduce import study
 from tracecup.study.results import MOST, Comparison, Source, StudyResult, Table
 from tracecup.study.towns import Measured, measured
 from tracecup.usefulness import Diversity
-from tracecup.usefulness.diversity import Comparison as Distances
+from tracecup.usefulness.teamdiversity import Comparison as Distances
 
 COLUMNS = ("town", "synthesizer", "Same", "Same SD", "Diff", "Diff SD", "t", "p", "pairs")
 NEAR = 0.1

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from tracecup.city import City, Grid
 from tracecup.datasets import Metropolis
+from tracecup.records import PEOPLE_FLOW, read_records
 from tracecup.study.context import TOKYO_REFERENCES, Context
 from tracecup.study.reproduce import study
 from tracecup.study.results import MOST, PRELIMINARY, WORKED, Comparison, Source, StudyResult, Table
 from tracecup.synth import ContestShape
 from tracecup.traces import slot_counts
-from tracecup.usefulness import PEOPLE_FLOW, read_records
 
 NOON = 12 * 60
 HOSPITALS = 37
@@ -164,11 +164,11 @@ def _compared(stage: str, noon: Noon, areas: Sequence[Area]) -> Iterator[Compari
 def tokyo_noon(context: Context) -> Noon:
     """Tokyo at 12:00: people flow, and what the preliminary round published."""
     city, side = context.tokyo, PEOPLE_FLOW_SIDE
-    slot = (NOON - PEOPLE_FLOW.start) // PEOPLE_FLOW.minutes
+    slot = (NOON - PEOPLE_FLOW.start) // PEOPLE_FLOW.interval
     counts, people = np.zeros(side * side), 0
     for name in ("traintraces", "testtraces"):
         records = read_records(context.path(f"ppmtfplus_pf/{name}_TK.csv"), side * side)
-        counts += np.bincount(records.locations[records.instants == slot], minlength=side * side)
+        counts += np.bincount(records.location[records.instant == slot], minlength=side * side)
         people += records.n_users
     held = [context.tokyo_reference(label) for label in TOKYO_REFERENCES]
     clock = held[0].clock

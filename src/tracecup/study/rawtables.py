@@ -22,8 +22,8 @@ from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.datasets import Box, Dataset, Records, Timetable, read_csv, read_parquet
 from tracecup.datasets.table import BATCH_ROWS, COLUMNS
-from tracecup.datasets.textblocks import Layout, read_text
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
+from tracecup.records.delimited import TextLayout, read_text
 from tracecup.rng import Rng
 from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
 from tracecup.score import REACH_KM
@@ -222,7 +222,7 @@ def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
 
 def _csv_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
     """Latitudes and longitudes, block by block, shape (2, n)."""
-    for block in read_text(path, Layout(columns, quoted=True, header=True)):
+    for block in read_text(path, TextLayout(columns, quoted=True, header=True)):
         points = np.stack([block.decimal(name) for name in columns])
         for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
             block.expect(np.abs(values) <= most, name, f"degrees within -{most:g}..{most:g}")

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from tracecup.attack.membership import membership, reidentification, transition_profiles
-from tracecup.usefulness import DayTraces, Records, evaluate_synthetic
+from tracecup.records import Records
+from tracecup.usefulness import DayTraces, evaluate_synthetic
 from tracecup.usefulness.synthetic import Row
 
 METRICS = ("TP-TV", "TP-TV-Top50", "TP-SWD", "TM-TV", "TM-EMD", "VF-TV")
@@ -62,9 +63,7 @@ def evaluate_synthesizer(
 
 
 def _profiles(records: Records) -> sparse.csr_array:
-    return transition_profiles(
-        records.users, records.locations, records.n_users, records.n_locations
-    )
+    return transition_profiles(records.user, records.location, records.n_users, records.n_locations)
 
 
 def _privacy(
@@ -79,9 +78,9 @@ def _privacy(
 
 def _truth(train: Records, synthetic: DayTraces) -> NDArray[np.int64]:
     """Position of the training user with each synthetic user's id, -1 where there is none."""
-    at = np.searchsorted(train.user_ids, synthetic.user_ids)
+    at = np.searchsorted(train.users, synthetic.user_ids)
     at = np.minimum(at, train.n_users - 1)
-    return np.where(train.user_ids[at] == synthetic.user_ids, at, -1)
+    return np.where(train.users[at] == synthetic.user_ids, at, -1)
 
 
 def _first_users(days: NDArray[np.int32], train: Records) -> NDArray[np.int64]:
@@ -94,8 +93,8 @@ def _as_day(records: Records) -> NDArray[np.int32]:
     offsets = records.offsets
     sizes = np.diff(offsets)
     days = np.full((len(sizes), 1, int(sizes.max())), -1, dtype=np.int32)
-    place = np.arange(len(records.users)) - offsets[records.users]
-    days[records.users, 0, place] = records.locations
+    place = np.arange(len(records)) - offsets[records.user]
+    days[records.user, 0, place] = records.location
     return days
 
 

@@ -12,26 +12,19 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup import datasets
 from tracecup.city import Grid
-from tracecup.datasets import CITIES, FOURSQUARE, Dataset, Metropolis, Split, read_foursquare
+from tracecup.datasets import CITIES, Dataset, Metropolis, Split, read_foursquare
 from tracecup.errors import InvalidTraces
+from tracecup.records import TIMETABLES, Records, read_records
 from tracecup.rng import generator
 from tracecup.study.context import Context
 from tracecup.study.results import BUILT_IN, PEOPLE_FLOW_ATTRIBUTION, Source
-from tracecup.synth import PPMTF, SGD, Day, Model, PPMTFPlus, Training, Uniform
-from tracecup.usefulness import (
-    DayTraces,
-    Diversity,
-    Records,
-    diversity,
-    evaluate_synthetic,
-    read_records,
-)
+from tracecup.synth import PPMTF, SGD, Model, PPMTFPlus, Training, Uniform
+from tracecup.usefulness import DayTraces, Diversity, diversity, evaluate_synthetic
 from tracecup.usefulness.synthetic import Row
 
 QUICK_CITIES = ("TKY",)
-LONGEST_GAP = 7200.0
+HOURLY = TIMETABLES["check-ins"]
 PEOPLE_FLOW = Source("Public people-flow traces, Tokyo, 20 x 20 cells", PEOPLE_FLOW_ATTRIBUTION)
 CHECK_INS = Source("Foursquare check-ins from the user's own file (Yang et al.)")
 SIDE, PEOPLE_FLOW_DAYS = 20, 10
@@ -71,7 +64,7 @@ class Town:
         return {
             "training users": self.train.n_users,
             "testing users": self.test.n_users,
-            "training records": len(self.train.users),
+            "training records": len(self.train),
             "locations": self.train.n_locations,
         }
 
@@ -140,17 +133,10 @@ def towns(context: Context) -> Iterator[Town]:
 def people_flow(context: Context) -> Town:
     """The public people flow: 500 + 500 people, one day each, 30 slots of 20 minutes."""
     train, test = (
-        read_records(context.path(f"ppmtfplus_pf/{name}_TK.csv"), SIDE * SIDE)
+        read_records(context.path(f"ppmtfplus_pf/{name}_TK.csv"), SIDE * SIDE, dates=False)
         for name in ("traintraces", "testtraces")
     )
-    training = Training.of_columns(
-        train.users,
-        train.locations,
-        train.instants,
-        n_users=train.n_users,
-        n_locations=train.n_locations,
-        day=Day(30, 20, 9 * 60),
-    ).placed(PEOPLE_FLOW_GRID)
+    training = Training.of_records(train).placed(PEOPLE_FLOW_GRID)
     return Town("people flow", PEOPLE_FLOW, train, test, training, PEOPLE_FLOW_DAYS)
 
 
@@ -165,22 +151,22 @@ def built_in_flow(people: int) -> Town:
 
 def check_ins(town: Metropolis, seed: int) -> Dataset:
     """What people of the built-in city would tell: a tenth of their arrivals, to the hour."""
-    instants = FOURSQUARE.instants
-    traces = town.traces(7 * WEEKS, FOURSQUARE.start, FOURSQUARE.interval, instants)
+    instants = HOURLY.instants
+    traces = town.traces(7 * WEEKS, HOURLY.start, HOURLY.interval, instants)
     told = generator(seed).random(traces.shape) < TOLD
     told[:, 0] = False
     told[:, 1:] &= traces.regions[:, 1:] != traces.regions[:, :-1]
     user, time = np.nonzero(told)
     day, instant = np.divmod(time, instants)
-    seconds = 86_400.0 * day + 60.0 * FOURSQUARE.interval * instant
-    records = datasets.Records(
-        user,
+    seconds = 86_400.0 * day + 60.0 * HOURLY.interval * instant
+    records = Records(
+        user.astype(np.int32),
         traces.regions[user, time],
         day,
         instant,
         seconds,
         town.city.n_regions,
-        FOURSQUARE,
+        HOURLY,
         traces.users,
     )
     return Dataset(records.take_users(np.unique(user)), town.city)
@@ -194,19 +180,4 @@ def _cut(
     coordinates: NDArray[np.int64] | None = None,
 ) -> Town:
     training = Training.of_records(split.training)
-    train, test = _records(split.training), _records(split.testing)
-    return Town(name, source, train, test, training, days, coordinates)
-
-
-def _records(loaded: datasets.Records) -> Records:
-    table = loaded.timetable
-    return Records.of(
-        loaded.user,
-        loaded.location,
-        loaded.instant,
-        n_locations=loaded.n_locations,
-        slots=table.slots,
-        instants_per_slot=table.instants_per_slot,
-        seconds=loaded.unix,
-        max_gap=LONGEST_GAP,
-    )
+    return Town(name, source, split.training, split.testing, training, days, coordinates)

@@ -17,7 +17,7 @@ from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
 from tracecup.synth.sgd import SGD
 from tracecup.synth.sglt import SGLT, SgltModel
 from tracecup.synth.tensors import Tensors, make_tensors
-from tracecup.synth.training import Day, Training
+from tracecup.synth.training import Training
 from tracecup.synth.uniform import Uniform
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "SGD",
     "SGLT",
     "ContestShape",
-    "Day",
     "Markov",
     "Model",
     "PPMTFPlus",

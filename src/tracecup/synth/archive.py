@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.errors import InvalidFile, Problem, TraceCupError
+from tracecup.records import Timetable
 from tracecup.safeio import atomic_write, open_regular
 
 Header = dict[str, Any]
@@ -91,6 +92,21 @@ def format_of(path: str | PathLike[str]) -> str:
                 return str(json.loads(arrays["header"].tobytes())["format"])
     except (*DAMAGED, TraceCupError):
         return ""
+
+
+def header_of_day(day: Timetable) -> dict[str, int]:
+    """How a model file describes the days it makes."""
+    return {"slots": day.slots, "slot_minutes": day.slot_minutes, "start": day.start}
+
+
+def day_of_header(header: Mapping[str, Any]) -> Timetable:
+    """The days that a model file describes, one instant in every slot.
+
+    >>> day_of_header({"slots": 12, "slot_minutes": 60, "start": 360}).slot_minutes
+    60
+    """
+    slots, minutes, start = (int(header[name]) for name in ("slots", "slot_minutes", "start"))
+    return Timetable(start, minutes, slots, slots)
 
 
 def _stored_plain(file: Any) -> bool:

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from tracecup.engine import map_blocks, thread_count
 from tracecup.errors import InvalidParameter
+from tracecup.records import Timetable
 from tracecup.registry import Method
 from tracecup.rng import Rng
 from tracecup.streams import stream_key
-from tracecup.synth.training import Day, Training
+from tracecup.synth.training import Training
 from tracecup.traces import Traces
 
 Progress = Callable[[int, int, float], None]
@@ -43,7 +44,7 @@ class Model(ABC):
 
     @property
     @abstractmethod
-    def day(self) -> Day:
+    def day(self) -> Timetable:
         """The shape of the days it makes."""
 
     @property
@@ -89,7 +90,7 @@ class Model(ABC):
             raise InvalidParameter(
                 f"virtual users must be {rule}, got {n_users} from number {first_user} on"
             )
-        clock = self.day.clock(days, instants)
+        clock = self.day.divided(instants).clock(days)
         kept = np.ones(clock.slots, dtype=np.bool_)
         if pick is not None:
             clock = clock.take_slots(pick)

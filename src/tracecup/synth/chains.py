@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from tracecup.errors import InvalidParameter
 from tracecup.kernels import inlined, kernel
+from tracecup.records import Timetable
 from tracecup.streams import ONE, child, uniform
 from tracecup.synth.base import Model, Walk
-from tracecup.synth.training import Day
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ class ChainModel(Model):
     instants of every day are copied from `prefix` (training users, copied instants), -1 for none.
     """
 
-    trained_day: Day
+    trained_day: Timetable
     locations: int
     opening: Rows
     steps: Rows
@@ -85,7 +85,7 @@ class ChainModel(Model):
     instants_per_slot: int
 
     @property
-    def day(self) -> Day:
+    def day(self) -> Timetable:
         """The shape of a day, as trained."""
         return self.trained_day
 

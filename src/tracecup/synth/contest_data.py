@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from tracecup.city.clock import MINUTES_A_DAY
 from tracecup.errors import InvalidParameter
+from tracecup.records import Timetable
 from tracecup.rng import child_seed
 from tracecup.synth.base import Model
 from tracecup.synth.ppmtf import PPMTFPlus
-from tracecup.synth.training import Day
 from tracecup.traces import Traces
 
 # The generator of the 2019 contest: 32 factors, masks, homes from the user's own first slot.
@@ -47,7 +47,7 @@ class ContestShape:
                 f"ContestShape.start must be a minute of the day, got {self.start}"
             )
 
-    def instants(self, day: Day) -> int:
+    def instants(self, day: Timetable) -> int:
         """Instants in each slot of the model's day."""
         if day.slot_minutes % self.step:
             raise InvalidParameter(
@@ -55,10 +55,10 @@ class ContestShape:
             )
         return day.slot_minutes // self.step
 
-    def pick(self, day: Day) -> list[int]:
+    def pick(self, day: Timetable) -> list[int]:
         """Which instants of the model's day are kept.
 
-        >>> ContestShape().pick(Day(12, 60, 6 * 60))[:3]
+        >>> ContestShape().pick(Timetable(360, 60, 12, 12))[:3]
         [24, 30, 36]
         """
         minutes = [self.start + self.interval * k - day.start for k in range(self.slots)]

@@ -5,7 +5,7 @@ A .npz archive of plain arrays and a JSON header: versioned, self-describing, no
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.errors import InvalidParameter
-from tracecup.synth.archive import ArchiveFormat, Arrays
+from tracecup.records import Timetable
+from tracecup.synth.archive import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.synth.tensors import Support
-from tracecup.synth.training import Day
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Factors:
     precision: Floats
     population: Floats
     support: Support
-    day: Day
+    day: Timetable
     key: tuple[np.uint64, np.uint64]
     fingerprint: str
 
@@ -70,7 +70,7 @@ class Factors:
                 "z": self.A.shape[1],
                 "M": len(self.support.targets),
             },
-            "day": asdict(self.day),
+            "day": header_of_day(self.day),
             "key": [str(word) for word in self.key],
             "fingerprint": self.fingerprint,
         }
@@ -104,7 +104,7 @@ class Factors:
                 arrays["precision"].astype(np.float64),
                 arrays["population"].astype(np.float64),
                 support,
-                Day(**{name: int(number) for name, number in header["day"].items()}),
+                day_of_header(header["day"]),
                 (np.uint64(low), np.uint64(high)),
                 str(header["fingerprint"]),
             )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tracecup.engine import threads
 from tracecup.errors import InvalidParameter
+from tracecup.records import Timetable
 from tracecup.registry import Method, parameter, parse, register
 from tracecup.rng import Rng, generator
 from tracecup.streams import stream_key
@@ -25,7 +26,7 @@ from tracecup.synth.features import fresh_features, widened
 from tracecup.synth.generate import Generator
 from tracecup.synth.sampler import Posterior, Sampler, State
 from tracecup.synth.tensors import Tensors, make_tensors
-from tracecup.synth.training import Day, Training
+from tracecup.synth.training import Training
 
 PAPER = "Murakami et al., location trace anonymization contest, appendix on the synthesizer"
 CHECKPOINT_SECONDS = 60.0
@@ -233,7 +234,7 @@ class PpmtfModel(Model):
         return Generator(self.factors, method.masks, method.home, method.gamma)
 
     @property
-    def day(self) -> Day:
+    def day(self) -> Timetable:
         """The shape of a day, as trained."""
         return self.factors.day
 

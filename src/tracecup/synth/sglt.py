@@ -13,16 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.errors import InvalidParameter, InvalidTraces, TraceCupError
+from tracecup.records import Timetable
 from tracecup.registry import Method, parameter, parse, register
 from tracecup.rng import Rng, generator
 from tracecup.synth.allowed import Classes
-from tracecup.synth.archive import ArchiveFormat, Arrays
+from tracecup.synth.archive import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.synth.base import Model, Progress, Synthesizer, Walk
 from tracecup.synth.decoding import mobility
 from tracecup.synth.likeness import Visits
 from tracecup.synth.seeds import Seeds, retell
 from tracecup.synth.semantics import location_graph, place_classes
-from tracecup.synth.training import Day, Training
+from tracecup.synth.training import Training
 
 MAX_PLACES = 5000
 """Above, matrices of all pairs of places would take gigabytes."""
@@ -155,7 +156,7 @@ class SgltModel(Model):
     """Classes of places, the chain M (N, N) with its stationary law, and the seeds."""
 
     method: SGLT
-    trained_day: Day
+    trained_day: Timetable
     instants_per_slot: int
     classes: Classes
     M: Floats
@@ -163,7 +164,7 @@ class SgltModel(Model):
     seeds: Seeds
 
     @property
-    def day(self) -> Day:
+    def day(self) -> Timetable:
         """The shape of a day, as trained."""
         return self.trained_day
 
@@ -242,7 +243,7 @@ class SgltModel(Model):
                 "D": len(seeds.days) - 1,
                 "E": len(seeds.place),
             },
-            "day": asdict(self.day),
+            "day": header_of_day(self.day),
             "instants_per_slot": self.instants_per_slot,
         }
         arrays: Arrays = {"label": self.classes.label, "M": self.M, "pi": self.pi}
@@ -254,7 +255,7 @@ class SgltModel(Model):
         header, arrays = FILE.read(path)
         try:
             method = parse("synthesizer", str(header["method"]))
-            day = Day(**{name: int(number) for name, number in header["day"].items()})
+            day = day_of_header(header["day"])
             per_slot = int(header["instants_per_slot"])
         except (KeyError, TypeError, ValueError, AttributeError, TraceCupError) as error:
             raise FILE.invalid(path, f"a damaged header ({error})") from error

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
+from tracecup.records import Timetable
 from tracecup.rng import Rng
 from tracecup.streams import child, stream_key, uniform
-from tracecup.synth.training import Day, Training
+from tracecup.synth.archive import header_of_day
+from tracecup.synth.training import Training
 
 ELEMENT_CAP = 100
 VALUE_CAP = 10
@@ -36,7 +38,7 @@ class Tensors:
     context: NDArray[np.uint16]
     value: NDArray[np.uint8]
     n_locations: int
-    day: Day
+    day: Timetable
 
     @property
     def n_users(self) -> int:
@@ -67,7 +69,8 @@ class Tensors:
 
     def fingerprint(self) -> str:
         """SHA-256 of the content: a resumed training checks that it sees the same data."""
-        digest = hashlib.sha256(f"{self.n_locations} {self.day}".encode())
+        said = ", ".join(f"{name}={number}" for name, number in header_of_day(self.day).items())
+        digest = hashlib.sha256(f"{self.n_locations} Day({said})".encode())
         for array in (self.offsets, self.transitions, self.origin, self.context, self.value):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()

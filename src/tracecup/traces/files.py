@@ -194,6 +194,11 @@ def cell_columns(
     return _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
 
 
+def write_columns(path: Path, kind: Kind, columns: Columns) -> None:
+    """Write bare columns as a file of the given kind."""
+    _write(path, LAYOUTS[kind], columns)
+
+
 def write_traces(path: Path, traces: Traces) -> None:
     """Write reference or original traces; unobserved events are left out."""
     user, time = np.indices(traces.shape)

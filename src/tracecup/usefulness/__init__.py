@@ -1,27 +1,13 @@
-"""Room 9, usefulness for applications: of synthetic traces and of releases.
+"""Usefulness for applications: of synthetic traces and of releases.
 
 Every metric carries its name, direction, range and unit.
 """
 
-from tracecup.usefulness.diversity import Comparison, Diversity, diversity
-from tracecup.usefulness.events import DayTraces, Records
-from tracecup.usefulness.files import (
-    CHECK_INS,
-    PEOPLE_FLOW,
-    Timetable,
-    read_cells,
-    read_day_traces,
-    read_records,
-)
+from tracecup.records import CHECK_INS, PEOPLE_FLOW, Records, Timetable, read_records
+from tracecup.usefulness.dayfiles import read_cells, read_day_traces, write_day_traces
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Measurement, Metric
 from tracecup.usefulness.poi import poi_accuracy, poi_cost
-from tracecup.usefulness.population import (
-    population,
-    tp_swd,
-    tp_tv,
-    tp_tv_top50,
-    uniform_population,
-)
 from tracecup.usefulness.releases import (
     release_population,
     release_tm_emd,
@@ -30,6 +16,14 @@ from tracecup.usefulness.releases import (
 )
 from tracecup.usefulness.sliced import grid_coordinates, random_directions, sliced_wasserstein
 from tracecup.usefulness.synthetic import Usefulness, evaluate_synthetic
+from tracecup.usefulness.teamdiversity import Comparison, Diversity, diversity
+from tracecup.usefulness.timepopulation import (
+    population,
+    tp_swd,
+    tp_tv,
+    tp_tv_top50,
+    uniform_population,
+)
 from tracecup.usefulness.transitions import (
     tm_emd,
     tm_emd_x,
@@ -79,4 +73,5 @@ __all__ = [
     "uniform_transitions",
     "vf_tv",
     "visit_fractions",
+    "write_day_traces",
 ]

@@ -15,7 +15,7 @@ from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces, slot_counts, transition_counts
 from tracecup.usefulness.cells import distinct_cells
 from tracecup.usefulness.metric import Measurement
-from tracecup.usefulness.population import TOP, normalised, tp_tv_top50
+from tracecup.usefulness.timepopulation import TOP, normalised, tp_tv_top50
 from tracecup.usefulness.transitions import stochastic, tm_emd
 
 

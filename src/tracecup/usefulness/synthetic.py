@@ -13,16 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness.events import DayTraces, Records
+from tracecup.records import Records
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Measurement
-from tracecup.usefulness.population import (
+from tracecup.usefulness.sliced import check_coordinates, grid_coordinates
+from tracecup.usefulness.timepopulation import (
     population,
     tp_swd,
     tp_tv,
     tp_tv_top50,
     uniform_population,
 )
-from tracecup.usefulness.sliced import check_coordinates, grid_coordinates
 from tracecup.usefulness.transitions import (
     tm_emd,
     tm_tv,

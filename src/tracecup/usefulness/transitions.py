@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness.events import DayTraces, Records
+from tracecup.records import Records
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Measurement, Metric, distance_metric, total_variation_metric
 from tracecup.usefulness.sliced import AXIS_X, AXIS_Y, sliced_wasserstein
 
@@ -31,13 +32,16 @@ def transition_matrices(events: Records | DayTraces) -> list[sparse.csr_array]:
     itself for a location that nobody left. Records count pairs of consecutive instants
     (`Records.steps`), synthetic days all consecutive instants. O(transitions + N) per day.
 
-    >>> records = Records.of([0, 0], [0, 1], [0, 1], n_locations=2, slots=2)
+    >>> from tracecup.records import Timetable
+    >>> day = Timetable(0, 60, 2, 2)
+    >>> records = Records.of([0, 0], [0, 1], [0, 1], n_locations=2, timetable=day)
     >>> transition_matrices(records)[0].toarray().tolist()
     [[0.0, 1.0], [0.0, 1.0]]
     """
     n = events.n_locations
     if isinstance(events, Records):
-        return [_counted(*events.steps(), n)]
+        _, before, after = events.steps()
+        return [_counted(before.astype(np.int64), after.astype(np.int64), n)]
     return [_counted(*events.steps(day), n) for day in range(events.days)]
 
 

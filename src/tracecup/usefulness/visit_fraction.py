@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
-from tracecup.usefulness.events import DayTraces, Records
+from tracecup.records import Records
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Measurement, total_variation_metric
 
 BINS = 24
@@ -32,14 +33,16 @@ def visit_fractions(
     and falls into bin ceil(bins f) - 1 (computed in whole numbers); f = 0 and f = 1 are skipped.
     Records are one "day" as a whole, synthetic traces are taken day by day. O(records).
 
-    >>> records = Records.of([0] * 6, [0, 0, 0, 1, 1, 1], range(6), n_locations=2, slots=6)
+    >>> from tracecup.records import Timetable
+    >>> day = Timetable(0, 60, 6, 6)
+    >>> records = Records.of([0] * 6, [0, 0, 0, 1, 1, 1], range(6), n_locations=2, timetable=day)
     >>> visit_fractions(records, bins=4)[0].tolist()
     [[0, 1, 0, 0], [0, 1, 0, 0]]
     """
     if bins < 1 or min_records < 1:
         raise InvalidTraces(f"bins and min_records must be >= 1, got {bins} and {min_records}")
     if isinstance(events, Records):
-        groups = [(events.offsets, events.locations)]
+        groups = [(events.offsets, events.location.astype(np.int64))]
     else:
         offsets = np.arange(events.n_users + 1) * events.instants
         groups = [

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness.events import DayTraces, Records
+from tracecup.records import Records
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Measurement, distance_metric, total_variation_metric
 from tracecup.usefulness.sliced import sliced_wasserstein
 
@@ -34,12 +35,15 @@ def population(events: Records | DayTraces) -> Floats:
 
     Records are one "day" as a whole. A slot without any record is uniform. O(records + result).
 
-    >>> population(Records.of([0, 1], [0, 1], [0, 0], n_locations=2, slots=2)).tolist()
+    >>> from tracecup.records import Timetable
+    >>> day = Timetable(0, 60, 2, 2)
+    >>> records = Records.of([0, 1], [0, 1], [0, 0], n_locations=2, timetable=day)
+    >>> population(records).tolist()
     [[[0.5, 0.5], [0.5, 0.5]]]
     """
     slots, n = events.slots, events.n_locations
     if isinstance(events, Records):
-        keys = [events.slot * n + events.locations]
+        keys = [events.slot.astype(np.int64) * n + events.location]
     else:
         slot = np.repeat(np.arange(slots), events.instants_per_slot)
         every = slot * n + events.locations

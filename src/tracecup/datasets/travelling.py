@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.datasets.choices import Ground, distance_km, draw
+from tracecup.datasets.destinations import Ground, distance_km, draw
 from tracecup.kernels import kernel
 
 WALK_MIN_PER_KM = 13.5

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.datasets.choices import (
+from tracecup.datasets.destinations import (
     MAX_KNOWN,
     Ground,
     Memory,
@@ -20,7 +20,7 @@ from tracecup.datasets.choices import (
     normal,
 )
 from tracecup.datasets.inhabitants import DESK, FIELD, STUDENT, VISITOR
-from tracecup.datasets.ways import Window, drift, stay, travel, travel_minutes
+from tracecup.datasets.travelling import Window, drift, stay, travel, travel_minutes
 from tracecup.kernels import kernel
 from tracecup.streams import child
 

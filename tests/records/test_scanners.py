@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tracecup.datasets import fieldscan
+from tracecup.records import scanners
 
 
 def fields(*words: bytes):
@@ -20,24 +20,31 @@ def fields(*words: bytes):
     text = np.frombuffer(b";".join(words) or b";", dtype=np.uint8)
     ends = np.cumsum([len(word) + 1 for word in words]) - 1
     begins = ends - [len(word) for word in words]
-    return text, begins.astype(np.int64), ends.astype(np.int64)
+    return text, begins.astype(np.int32), ends.astype(np.int32)
 
 
 class TestSplitLines:
     @pytest.mark.parametrize("text", [b"a\tb\n\tc\nd\n", b"a\tb\r\n\tc\r\nd\r\n", b"a\tb\n\tc\nd"])
     def test_fields_and_counts(self, text):
         buffer = np.frombuffer(text, dtype=np.uint8)
-        begin, end, count = fieldscan.split_lines(buffer, 9, False, 2, 3)
+        begin, end, count, lengths = scanners.split_lines(buffer, 9, False, np.arange(2), 2, 3)
         assert count.tolist() == [2, 2, 1]
+        assert lengths.tolist() == [len(line) for line in text.rstrip(b"\n").split(b"\n")]
         cut = [
             [text[b:e] if b >= 0 else None for b, e in zip(*row, strict=True)]
-            for row in zip(begin, end, strict=True)
+            for row in zip(begin.T, end.T, strict=True)
         ]
         assert cut == [[b"a", b"b"], [b"", b"c"], [b"d", None]]
 
+    def test_only_the_wanted_fields_are_kept(self):
+        buffer = np.frombuffer(b"a,b,c,d\n", dtype=np.uint8)
+        begin, _, count, _ = scanners.split_lines(buffer, 44, False, np.array([-1, 1, 0]), 2, 1)
+        assert begin.tolist() == [[4], [2]]
+        assert count.tolist() == [4]
+
     def test_unclosed_quote_is_marked(self):
         buffer = np.frombuffer(b'"a,b\n1,2\n', dtype=np.uint8)
-        assert fieldscan.split_lines(buffer, 44, True, 2, 2)[2].tolist() == [-1, 2]
+        assert scanners.split_lines(buffer, 44, True, np.arange(2), 2, 2)[2].tolist() == [-1, 2]
 
     @given(
         st.lists(
@@ -51,11 +58,12 @@ class TestSplitLines:
         csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(rows)
         text = file.getvalue().encode()
         buffer = np.frombuffer(text, dtype=np.uint8)
-        begin, end, count = fieldscan.split_lines(buffer, 44, True, 4, len(rows))
+        begin, end, count, _ = scanners.split_lines(buffer, 44, True, np.arange(4), 4, len(rows))
         assert count.tolist() == [len(row) for row in rows]
         for k, row in enumerate(rows):
             cut = [
-                text[b:e].decode().replace('""', '"') for b, e in zip(begin[k], end[k], strict=True)
+                text[b:e].decode().replace('""', '"')
+                for b, e in zip(begin[:, k], end[:, k], strict=True)
             ]
             assert cut[: len(row)] == row
 
@@ -63,8 +71,8 @@ class TestSplitLines:
 class TestScanWhole:
     @given(st.integers(-(10**18) + 1, 10**18 - 1))
     def test_reads_what_python_writes(self, number):
-        values, marks = fieldscan.scan_whole(*fields(str(number).encode()))
-        assert (values[0], marks[0]) == (number, fieldscan.GOOD)
+        values, marks = scanners.scan_whole(*fields(str(number).encode()))
+        assert (values[0], marks[0]) == (number, scanners.GOOD)
 
     @given(st.binary(max_size=8))
     @example(b"")
@@ -72,9 +80,9 @@ class TestScanWhole:
     @example(b"1_0")
     @example(b" 1")
     def test_other_bytes_are_bad(self, word):
-        _, marks = fieldscan.scan_whole(*fields(word))
+        _, marks = scanners.scan_whole(*fields(word))
         plain = word.removeprefix(b"-")
-        assert (marks[0] == fieldscan.GOOD) == (plain.isdigit() and len(word) > 0)
+        assert (marks[0] == scanners.GOOD) == (plain.isdigit() and len(word) > 0)
 
 
 class TestScanDecimal:
@@ -83,20 +91,20 @@ class TestScanDecimal:
     @example(40.719810375488535)
     @example(0.1)
     def test_rounds_as_python_does(self, number):
-        values, marks = fieldscan.scan_decimal(*fields(repr(number).encode()))
-        if marks[0] == fieldscan.GOOD:
+        values, marks = scanners.scan_decimal(*fields(repr(number).encode()))
+        if marks[0] == scanners.GOOD:
             assert values[0] == number
         else:
-            assert marks[0] == fieldscan.HARD
+            assert marks[0] == scanners.HARD
 
     @given(st.decimals(-180, 180, places=8))
     def test_coordinates_need_no_help(self, number):
-        values, marks = fieldscan.scan_decimal(*fields(f"{number:f}".encode()))
-        assert (values[0], marks[0]) == (float(f"{number:f}"), fieldscan.GOOD)
+        values, marks = scanners.scan_decimal(*fields(f"{number:f}".encode()))
+        assert (values[0], marks[0]) == (float(f"{number:f}"), scanners.GOOD)
 
     @pytest.mark.parametrize("word", [b"", b".", b"-", b"nan", b"inf", b"1,5", b"0x1", b"1.2.3"])
     def test_no_numbers(self, word):
-        assert fieldscan.scan_decimal(*fields(word))[1].tolist() == [fieldscan.BAD]
+        assert scanners.scan_decimal(*fields(word))[1].tolist() == [scanners.BAD]
 
 
 class TestScanIsoTime:
@@ -104,8 +112,8 @@ class TestScanIsoTime:
     def test_agrees_with_datetime(self, when, east):
         zone = timezone(timedelta(minutes=east))
         when = when.replace(microsecond=0, tzinfo=zone)
-        values, marks = fieldscan.scan_iso_time(*fields(when.isoformat().encode()))
-        assert marks[0] == fieldscan.GOOD
+        values, marks = scanners.scan_iso_time(*fields(when.isoformat().encode()))
+        assert marks[0] == scanners.GOOD
         assert values[0] == when.timestamp()
 
     @pytest.mark.parametrize(
@@ -119,8 +127,8 @@ class TestScanIsoTime:
         ],
     )
     def test_forms(self, word, seconds):
-        values, marks = fieldscan.scan_iso_time(*fields(word))
-        assert (values[0], marks[0]) == (seconds, fieldscan.GOOD)
+        values, marks = scanners.scan_iso_time(*fields(word))
+        assert (values[0], marks[0]) == (seconds, scanners.GOOD)
 
     @pytest.mark.parametrize(
         "word",
@@ -143,7 +151,7 @@ class TestScanIsoTime:
         ],
     )
     def test_no_times(self, word):
-        assert fieldscan.scan_iso_time(*fields(word, b"00:00"))[1][0] == fieldscan.BAD
+        assert scanners.scan_iso_time(*fields(word, b"00:00"))[1][0] == scanners.BAD
 
 
 class TestScanTweetTime:
@@ -151,8 +159,8 @@ class TestScanTweetTime:
     def test_agrees_with_datetime(self, when):
         when = when.replace(microsecond=0, tzinfo=UTC)
         word = when.strftime("%a %b %d %H:%M:%S +0000 %Y").encode()
-        values, marks = fieldscan.scan_tweet_time(*fields(word))
-        assert (values[0], marks[0]) == (when.timestamp(), fieldscan.GOOD)
+        values, marks = scanners.scan_tweet_time(*fields(word))
+        assert (values[0], marks[0]) == (when.timestamp(), scanners.GOOD)
 
     @pytest.mark.parametrize(
         "word",
@@ -165,12 +173,12 @@ class TestScanTweetTime:
         ],
     )
     def test_no_times(self, word):
-        assert fieldscan.scan_tweet_time(*fields(word))[1].tolist() == [fieldscan.BAD]
+        assert scanners.scan_tweet_time(*fields(word))[1].tolist() == [scanners.BAD]
 
 
 class TestPack:
     @given(st.lists(st.binary(max_size=5), max_size=10))
     def test_fields_side_by_side(self, words):
-        offsets, packed = fieldscan.pack(*fields(*words))
+        offsets, packed = scanners.pack(*fields(*words))
         cut = [packed[a:b].tobytes() for a, b in itertools.pairwise(offsets)]
         assert cut == words

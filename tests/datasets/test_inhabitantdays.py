@@ -7,11 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from tracecup.datasets.choices import Ground
-from tracecup.datasets.days import HABITS, simulate
+from tracecup.datasets.destinations import Ground
+from tracecup.datasets.inhabitantdays import HABITS, simulate
 from tracecup.datasets.inhabitants import DESK, FIELD, HOME, STUDENT, VISITOR, Inhabitants, settle
 from tracecup.datasets.townplan import make_townplan
-from tracecup.datasets.ways import Window
+from tracecup.datasets.travelling import Window
 
 WINDOW = Window(0, 10, 144)
 KEY = (np.uint64(3), np.uint64(4))

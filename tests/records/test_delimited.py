@@ -10,11 +10,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.datasets.textblocks import Layout, read_text, text_of
 from tracecup.errors import InvalidFile, TraceCupError, UnreadableFile
+from tracecup.records.delimited import TextLayout, read_text, text_of
 from tracecup.safeio import Limits
 
-LAYOUT = Layout(("id", "x"), delimiter="\t")
+LAYOUT = TextLayout(("id", "x"), delimiter="\t")
 SMALL = Limits(max_bytes=1 << 20, max_line=100)
 
 
@@ -63,12 +63,12 @@ class TestReadText:
         assert numbers(path)[1] == [40.719810375488535, 1000.0]
 
     def test_header_finds_columns_anywhere(self, table):
-        layout = Layout(("id", "x"), header=True, quoted=True)
+        layout = TextLayout(("id", "x"), header=True, quoted=True)
         path = table(b'x,"other",id\n0.5,"a,b",7\n')
         assert numbers(path, layout) == ([7], [0.5])
 
     def test_skipped_lines_count_in_line_numbers(self, table):
-        layout = Layout(("id", "x"), delimiter="\t", skip=2)
+        layout = TextLayout(("id", "x"), delimiter="\t", skip=2)
         with pytest.raises(InvalidFile) as caught:
             numbers(table(b"head\nline\n1\t2\n1\tx\n"), layout)
         assert caught.value.problems[0].line == 4
@@ -90,7 +90,7 @@ class TestReadText:
         assert caught.value.total == 3
 
     def test_empty_line_is_a_short_line(self, table):
-        with pytest.raises(InvalidFile, match="line 2: found 1 columns, expected at least 2"):
+        with pytest.raises(InvalidFile, match="line 2: found an empty line, expected at least 2"):
             numbers(table(b"1\t2\n\n3\t4\n"))
 
     def test_bad_lines_can_be_skipped(self, table):
@@ -110,15 +110,15 @@ class TestReadText:
 
     def test_missing_column_in_the_header(self, table):
         with pytest.raises(InvalidFile, match="line 1, column x: found 0 times"):
-            numbers(table(b"id,y\n1,2\n"), Layout(("id", "x"), header=True))
+            numbers(table(b"id,y\n1,2\n"), TextLayout(("id", "x"), header=True))
 
     def test_column_twice_in_the_header(self, table):
         with pytest.raises(InvalidFile, match="found 2 times"):
-            numbers(table(b"id,x,x\n1,2,3\n"), Layout(("id", "x"), header=True))
+            numbers(table(b"id,x,x\n1,2,3\n"), TextLayout(("id", "x"), header=True))
 
     def test_no_header(self, table):
         with pytest.raises(InvalidFile, match="no header"):
-            numbers(table(b""), Layout(("id", "x"), header=True))
+            numbers(table(b""), TextLayout(("id", "x"), header=True))
 
     def test_missing_file(self, tmp_path):
         with pytest.raises(UnreadableFile):
@@ -144,7 +144,7 @@ class TestReadText:
     def test_any_bytes_give_numbers_or_our_error(self, tmp_path_factory, content, block, quoted):
         path = tmp_path_factory.mktemp("fuzz") / "table.csv"
         path.write_bytes(content)
-        layout = Layout(("id", "x"), quoted=quoted)
+        layout = TextLayout(("id", "x"), quoted=quoted)
         try:
             ids, values = numbers(path, layout, limits=SMALL, block_bytes=block)
         except TraceCupError:
@@ -165,8 +165,8 @@ class TestTime:
 class TestWords:
     def test_doubled_quotes_are_undone_when_quoted(self, table):
         path = table(b'"a""b",1\n')
-        quoted = next(read_text(path, Layout(("id", "x"), quoted=True)))
-        plain = next(read_text(path, Layout(("id", "x"))))
+        quoted = next(read_text(path, TextLayout(("id", "x"), quoted=True)))
+        plain = next(read_text(path, TextLayout(("id", "x"))))
         assert quoted.words("id").to_pylist() == [b'a"b']
         assert plain.words("id").to_pylist() == [b'"a""b"']
 

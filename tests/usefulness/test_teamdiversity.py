@@ -9,7 +9,7 @@ from scipy import stats
 
 from tracecup.errors import InvalidTraces
 from tracecup.usefulness import Comparison, DayTraces, diversity
-from tracecup.usefulness.diversity import DIFF_TV, SAME_TV
+from tracecup.usefulness.teamdiversity import DIFF_TV, SAME_TV
 
 
 def team(seed: int, users: int = 12, days: int = 3) -> DayTraces:

@@ -11,6 +11,7 @@ from tracecup.errors import InvalidTraces
 from tracecup.usefulness import (
     DayTraces,
     Records,
+    Timetable,
     grid_coordinates,
     population,
     sliced_wasserstein,
@@ -19,7 +20,7 @@ from tracecup.usefulness import (
     tp_tv_top50,
     uniform_population,
 )
-from tracecup.usefulness.population import top_weights
+from tracecup.usefulness.timepopulation import top_weights
 
 
 def slow_population(days: np.ndarray, slots: int, n: int) -> np.ndarray:
@@ -67,7 +68,7 @@ class TestPopulation:
             days.ravel(),
             np.tile(np.arange(6), 5),
             n_locations=4,
-            slots=6,
+            timetable=Timetable(0, 60, 6, 6),
         )
         assert np.array_equal(population(records), population(DayTraces.of(days, n_locations=4)))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracecup.datasets.choices import Ground
-from tracecup.datasets.ways import (
+from tracecup.datasets.destinations import Ground
+from tracecup.datasets.travelling import (
     RAIL_MIN_PER_KM,
     RAIL_WAIT,
     STREET_MIN_PER_KM,

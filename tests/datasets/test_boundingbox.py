@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.datasets.box import CITIES, TOKYO_CENTRE, Box
+from tracecup.datasets.boundingbox import CITIES, TOKYO_CENTRE, Box
 from tracecup.errors import InvalidParameter
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from tracecup.errors import InvalidTraces
-from tracecup.usefulness.events import DayTraces
+from tracecup.usefulness.daytraces import DayTraces
 from tracecup.usefulness.metric import Metric
 
 PAIRS = 1000

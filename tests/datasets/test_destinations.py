@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracecup.datasets.choices import (
+from tracecup.datasets.destinations import (
     GAMMA,
     RHO,
     Ground,

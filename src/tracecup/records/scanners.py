@@ -24,28 +24,37 @@ MAX_YEAR = 9999
 
 @kernel
 def split_lines(  # noqa: PLR0912 - a scanner in one loop; calls would cost more than its steps
-    text: NDArray[np.uint8], delimiter: int, quoted: bool, columns: int, lines: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Cut text of `lines` whole lines into fields: (begin, end, number of fields of a line).
+    text: NDArray[np.uint8],
+    delimiter: int,
+    quoted: bool,
+    places: NDArray[np.int64],
+    columns: int,
+    lines: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Cut text of `lines` whole lines into fields: (begin, end, number of fields, length of a
+    line in bytes).
 
-    begin, end: shape (lines, columns), bytes of the first `columns` fields without quotes; -1
-    where a line has fewer. A quote that is not closed on its line makes the count negative.
+    Field f of a line goes to row `places[f]` of begin and end, shape (columns, lines), unless
+    that is negative; rows hold bytes without quotes, -1 where a line has no such field. A quote
+    that is not closed on its line makes the number of fields negative.
     """
-    begin = np.full((lines, columns), -1, dtype=np.int64)
-    end = np.full((lines, columns), -1, dtype=np.int64)
+    begin = np.full((columns, lines), -1, dtype=np.int32)
+    end = np.full((columns, lines), -1, dtype=np.int32)
     fields = np.zeros(lines, dtype=np.int64)
+    lengths = np.zeros(lines, dtype=np.int64)
     at = 0
     for line in range(lines):
         stop = at
         while stop < len(text) and text[stop] != LF:
             stop += 1
+        lengths[line] = stop - at
         last = stop - 1 if stop > at and text[stop - 1] == CR else stop
         count = 0
         broken = False
         while True:
             first = at
-            opened = quoted and at < last and text[at] == QUOTE
-            if opened:
+            row = places[count] if count < len(places) else -1
+            if quoted and at < last and text[at] == QUOTE:
                 at += 1
                 while at < last:
                     if text[at] == QUOTE:
@@ -55,28 +64,28 @@ def split_lines(  # noqa: PLR0912 - a scanner in one loop; calls would cost more
                             at += 1
                     at += 1
                 broken = broken or at >= last
-                if count < columns:
-                    begin[line, count] = first + 1
-                    end[line, count] = at
+                if row >= 0:
+                    begin[row, line] = first + 1
+                    end[row, line] = at
                 at = min(at + 1, last)
             else:
                 while at < last and text[at] != delimiter:
                     at += 1
-                if count < columns:
-                    begin[line, count] = first
-                    end[line, count] = at
+                if row >= 0:
+                    begin[row, line] = first
+                    end[row, line] = at
             count += 1
             if at >= last:
                 break
             at += 1
         fields[line] = -count if broken else count
         at = stop + 1
-    return begin, end, fields
+    return begin, end, fields, lengths
 
 
 @kernel
 def scan_whole(
-    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
     """Whole numbers of up to 18 digits, with an optional sign."""
     values = np.zeros(len(begin), dtype=np.int64)
@@ -99,7 +108,7 @@ def scan_whole(
 
 @kernel
 def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
-    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Decimal numbers, rounded as Python rounds them.
 
@@ -148,7 +157,7 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
 
 @kernel
 def scan_iso_time(
-    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """`YYYY-MM-DD HH:MM[:SS[.f]][Z|+HH:MM]` (T or space) as seconds since 1970.
 
@@ -177,7 +186,7 @@ def scan_iso_time(
 
 @kernel
 def scan_tweet_time(
-    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """`Tue Apr 03 18:00:06 +0000 2012` as seconds since 1970."""
     values = np.zeros(len(begin), dtype=np.float64)
@@ -209,7 +218,7 @@ def scan_tweet_time(
 
 @kernel
 def pack(
-    text: NDArray[np.uint8], begin: NDArray[np.int64], end: NDArray[np.int64]
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
     """Fields one after the other: (offsets of shape (n + 1,), bytes); missing ones are empty."""
     offsets = np.zeros(len(begin) + 1, dtype=np.int32)

@@ -1,0 +1,305 @@
+"""The one reader of delimited text: block by block, bounded memory, exact line numbers.
+
+A block of a few megabytes is cut into fields by compiled scanners, in a thread of its own while
+the block before is being read column by column; the rest of the file waits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tracecup.engine import threads
+from tracecup.errors import MAX_LISTED, InvalidFile, Problem, TraceCupError
+from tracecup.records import scanners
+from tracecup.safeio import BOM, Limits, long_line, read_blocks, show
+
+Path = str | PathLike[str]
+BadLines = Literal["raise", "skip"]
+
+BLOCK_BYTES = 4 << 20
+# Data sets may be huge; memory stays at a few blocks all the same.
+DATASET_LIMITS = Limits(max_bytes=1 << 42, max_line=64 * 1024, max_rows=1 << 40)
+# The times of the years 1 to 9999 lie within this many seconds of 1970.
+MAX_SECONDS = 253_402_300_800.0
+DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+TIMES = {
+    "iso": ("a time YYYY-MM-DD HH:MM:SS", scanners.scan_iso_time),
+    "tweet": ("a time like Tue Apr 03 18:00:06 +0000 2012", scanners.scan_tweet_time),
+}
+
+
+@dataclass(frozen=True)
+class TextLayout:
+    """How a text file is laid out.
+
+    `columns` names the columns in order; a line has at least `fewest` fields (default: all of
+    them), further ones are ignored. `skip` lines at the top are passed over. With `header` the
+    first line behind them names the columns, and `columns` lists the ones that are wanted.
+    """
+
+    columns: tuple[str, ...]
+    delimiter: str = ","
+    quoted: bool = False
+    skip: int = 0
+    header: bool = False
+    fewest: int | None = None
+
+
+@dataclass
+class Block:
+    """Some whole lines of a file, cut into fields; columns are read one at a time.
+
+    Reading marks bad lines; `settle` then raises an `InvalidFile` that names them, or with
+    `bad_lines="skip"` leaves them out: `rows` are the good ones.
+    """
+
+    path: Path
+    first_line: int
+    columns: tuple[str, ...]
+    text: NDArray[np.uint8]
+    begin: NDArray[np.int32]
+    end: NDArray[np.int32]
+    good: NDArray[np.bool_]
+    quoted: bool = False
+    problems: list[tuple[int, Problem]] = field(default_factory=list)
+    total: int = 0
+
+    def __len__(self) -> int:
+        return len(self.good)
+
+    def whole(self, column: str, most: int | None = None) -> NDArray[np.int64]:
+        """A column of whole numbers; with `most` of those from 0 to `most`."""
+        values, marks = scanners.scan_whole(self.text, *self._field(column))
+        fine, expected = marks == scanners.GOOD, "a whole number"
+        if most is not None:
+            fine &= (values >= 0) & (values <= most)
+            expected += f" 0 to {most}" if most < 2**31 - 1 else " from 0"
+        self.expect(fine, column, expected)
+        return values
+
+    def decimal(self, column: str) -> NDArray[np.float64]:
+        """A column of finite decimal numbers."""
+        values, marks = scanners.scan_decimal(self.text, *self._field(column))
+        for row in np.flatnonzero(marks == scanners.HARD):
+            content = self.raw(int(row), column)
+            # Python reads more than decimal numbers ("1_0", "nan"), so the form is checked too.
+            if DECIMAL.fullmatch(content) and np.isfinite(float(content)):
+                values[row], marks[row] = float(content), scanners.GOOD
+        self.expect(marks == scanners.GOOD, column, "a decimal number")
+        return values
+
+    def time(self, column: str, kind: str) -> NDArray[np.float64]:
+        """A column of times as seconds since 1970; `kind` is iso, tweet or unix."""
+        if kind == "unix":
+            seconds = self.decimal(column)
+            self.expect(np.abs(seconds) <= MAX_SECONDS, column, "seconds of the years 1 to 9999")
+            return seconds
+        expected, scan = TIMES[kind]
+        values, marks = scan(self.text, *self._field(column))
+        self.expect(marks == scanners.GOOD, column, expected)
+        return values
+
+    def words(self, column: str) -> pa.Array:
+        """A column of text as an Arrow array of bytes (quotes undone, not decoded)."""
+        offsets, packed = scanners.pack(self.text, *self._field(column))
+        array = pa.Array.from_buffers(
+            pa.binary(), len(self), [None, pa.py_buffer(offsets), pa.py_buffer(packed)]
+        )
+        if self.quoted and b'""' in packed.tobytes():
+            array = pa.array([v.as_py().replace(b'""', b'"') for v in array], pa.binary())
+        return array
+
+    def raw(self, row: int, column: str) -> bytes:
+        """The bytes of one field."""
+        begin, end = self._field(column)
+        return self.text[max(begin[row], 0) : max(end[row], 0)].tobytes()
+
+    def filled(self, *columns: str) -> NDArray[np.bool_]:
+        """Which lines have something in any of the columns."""
+        found = np.zeros(len(self), dtype=np.bool_)
+        for column in columns:
+            begin, end = self._field(column)
+            found |= end > begin
+        return found
+
+    def expect(self, fine: NDArray[np.bool_], column: str, expected: str) -> None:
+        """Mark lines where `column` is not what it should be."""
+        bad = np.flatnonzero(self.good & ~fine)
+        self.total += len(bad)
+        self.good &= fine
+        for row in bad[:MAX_LISTED]:
+            content = self.raw(int(row), column)
+            found = show(content) if content else "nothing"
+            self.problems.append(
+                (int(row), Problem(self.first_line + int(row), column, found, expected))
+            )
+
+    def settle(self, bad_lines: BadLines = "raise") -> NDArray[np.int64]:
+        """The good rows; raises for bad ones unless they are to be skipped."""
+        if self.problems and bad_lines == "raise":
+            ordered = [problem for _, problem in sorted(self.problems, key=lambda pair: pair[0])]
+            raise InvalidFile(self.path, ordered, self.total)
+        return np.flatnonzero(self.good)
+
+    def _field(self, column: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        k = self.columns.index(column)
+        return self.begin[k], self.end[k]
+
+
+def read_text(
+    path: Path,
+    layout: TextLayout,
+    limits: Limits = DATASET_LIMITS,
+    block_bytes: int = BLOCK_BYTES,
+) -> Iterator[Block]:
+    """The blocks of a delimited text file (plain, gzip or zstd), in order.
+
+    Memory is a few times `block_bytes`, whatever the size of the file. A line over
+    `limits.max_line` bytes or more than `limits.max_rows` rows are an error.
+    """
+    tasks = _tasks(path, layout, limits, block_bytes)
+    with threads(1) as pool:
+        waiting = None
+        while True:
+            cut, failure = None, None
+            try:
+                cut = next(tasks, None)
+            except TraceCupError as error:  # what comes before in the file is told first
+                failure = error
+            following = None if cut is None else pool.submit(cut)
+            if waiting is not None:
+                yield waiting.result()
+            if failure is not None:
+                raise failure
+            if following is None:
+                return
+            waiting = following
+
+
+def header_of(path: Path, delimiter: str = ",", limits: Limits = DATASET_LIMITS) -> tuple[str, ...]:
+    """The names in the first line of a text file."""
+    for text in _whole_lines(path, limits, BLOCK_BYTES):
+        return _names(text.partition(b"\n")[0], delimiter)
+    return ()
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A block that waits to be cut into fields."""
+
+    path: Path
+    text: bytes
+    first_line: int
+    layout: TextLayout
+    places: tuple[int, ...]
+    limits: Limits
+
+    def __call__(self) -> Block:
+        text, layout, places = self.text, self.layout, self.places
+        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        buffer = np.frombuffer(text, dtype=np.uint8)
+        rows = np.full(max(places) + 1, -1, dtype=np.int64)
+        rows[list(places)] = np.arange(len(places))
+        begin, end, fields, lengths = scanners.split_lines(
+            buffer, ord(layout.delimiter), layout.quoted, rows, len(places), lines
+        )
+        if int(lengths.max()) > self.limits.max_line:
+            row = int(np.argmax(lengths > self.limits.max_line))
+            raise long_line(self.path, self.first_line + row, self.limits)
+        fewest = max(places) + 1 if layout.fewest is None else layout.fewest
+        good = fields >= fewest
+        block = Block(
+            self.path, self.first_line, layout.columns, buffer, begin, end, good, layout.quoted
+        )
+        short = np.flatnonzero(~good)
+        block.total = len(short)
+        for row in short[:MAX_LISTED]:
+            line = text.split(b"\n", int(row) + 1)[int(row)].removesuffix(b"\r")
+            found = f"{abs(int(fields[row]))} columns in {show(line)}" if line else "an empty line"
+            if fields[row] < 0:
+                found = f"an unclosed quote in {show(line)}"
+            wanted = Problem(self.first_line + int(row), "", found, f"at least {fewest} columns")
+            block.problems.append((int(row), wanted))
+        return block
+
+
+def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> Iterator[_Cut]:
+    """Blocks of whole lines behind the header, with the number of their first line."""
+    number, names = 1, layout.columns
+    to_skip, header = layout.skip, layout.header
+    top = limits.max_rows + to_skip + header
+    for lines in _whole_lines(path, limits, block_bytes):
+        text = lines
+        while text and (to_skip or header):
+            line, _, text = text.partition(b"\n")
+            if to_skip:
+                to_skip -= 1
+            else:
+                names, header = _header(path, line, number, layout), False
+            number += 1
+        if text:
+            places = tuple(names.index(column) for column in layout.columns)
+            yield _Cut(path, text, number, layout, places, limits)
+            number += text.count(b"\n") + (not text.endswith(b"\n"))
+            if number - 1 > top:
+                most = f"at most {limits.max_rows}"
+                raise InvalidFile(path, [Problem(top + 1, "", "more rows", most)])
+    if header:
+        expected = f"a header that names {', '.join(layout.columns)}"
+        raise InvalidFile(path, [Problem(number, "", "no header", expected)])
+
+
+def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[bytes]:
+    """Blocks that end at a line end; only the last may lack it. The byte order mark is cut."""
+    rest, lines_done, first = b"", 0, True
+    for some in read_blocks(path, limits, block_bytes):
+        block = some.removeprefix(BOM) if first else some
+        first = False
+        cut = block.rfind(b"\n") + 1
+        if not cut:
+            rest += block
+            if len(rest) > limits.max_line:
+                raise long_line(path, lines_done + 1, limits)
+            continue
+        whole, rest = rest + block[:cut], block[cut:]
+        lines_done += whole.count(b"\n")
+        if len(rest) > limits.max_line:
+            raise long_line(path, lines_done + 1, limits)
+        yield whole
+    if rest:
+        yield rest
+
+
+def _header(path: Path, line: bytes, number: int, layout: TextLayout) -> tuple[str, ...]:
+    """The column names of the file; every wanted one must be among them, once."""
+    names = _names(line, layout.delimiter)
+    shown = show(line.removesuffix(b"\r"), 80)
+    problems = [
+        Problem(number, wanted, f"{names.count(wanted)} times in {shown}", "this column once")
+        for wanted in layout.columns
+        if names.count(wanted) != 1
+    ]
+    if problems:
+        raise InvalidFile(path, problems)
+    return names
+
+
+def _names(line: bytes, delimiter: str) -> tuple[str, ...]:
+    text = line.removesuffix(b"\r").decode("utf-8", "replace")
+    return tuple(name.strip().strip('"') for name in text.split(delimiter))
+
+
+def text_of(value: Any) -> str:
+    """Bytes of a data set as text: UTF-8, else Latin-1 (the check-in files use both)."""
+    try:
+        return bytes(value).decode("utf-8")
+    except UnicodeDecodeError:
+        return bytes(value).decode("latin-1")
