@@ -4,25 +4,31 @@ from dataclasses import replace
 
 import pytest
 
-from tracecup.contest.correlation import Correlation, correlate
-from tracecup.report import Attacker, ContestFacts, Matrix, Release
+from made_up import board_of
+from tracecup.contest.correlation import Correlation
+from tracecup.facts import AttackerFacts, ContestFacts, ReleaseFacts
 from tracecup.report.lessons import Point, leave_one_out, lessons
 
 
-def contest(*rows, users=2000):
+def contest(*rows, users=2000, ceiling=None):
     """Releases as (label, obfuscation, s_R,min, s_T,min)."""
-    releases = tuple(
-        Release(label, label, obfuscation, benchmark=label == "000", hors_concours=label == "Cheat")
-        for label, obfuscation, _, _ in rows
+    statuses = {"000": "benchmark", "Cheat": "hors concours"}
+    releases = [
+        ReleaseFacts(
+            label,
+            label,
+            statuses.get(label, "team"),
+            method=obfuscation,
+            reid_min=reid,
+            trace_min=trace,
+            ceiling=ceiling,
+        )
+        for label, obfuscation, reid, trace in rows
+    ]
+    reid, trace = ([(row[k],) for row in rows] for k in (2, 3))
+    return ContestFacts(
+        "C", "", users, (), board_of(releases, [AttackerFacts("A", "A")], reid, trace)
     )
-    counted = [(r, t) for label, _, r, t in rows if label != "Cheat"]
-    matrices = [
-        Matrix((Attacker("A", "A"),), tuple((row[k],) for row in rows), tuple(r[k] for r in rows),
-               (1.0,))
-        for k in (2, 3)
-    ]  # fmt: skip
-    correlation = correlate([r for r, _ in counted], [t for _, t in counted])
-    return ContestFacts("C", "", users, (), releases, *matrices, correlation)
 
 
 PAPER_LIKE = (
@@ -98,7 +104,7 @@ class TestLessons:
         rows = (("000", "None", 0.1, 0.1), ("001", "A", 0.9, 0.3), ("002", "B", 0.2, 0.5),
                 ("003", "C", 0.5, 0.49), ("004", "D", 0.3, 0.48),
                 ("005", "E", 0.8, 0.2))  # fmt: skip
-        facts = replace(contest(*rows), prior_ceiling=0.5)
+        facts = contest(*rows, ceiling=0.5)
         assert (
             "In 3 of 6 releases s_T,min is about what an attacker gets who never saw"
             in " ".join(lessons(facts))
@@ -109,7 +115,9 @@ class TestLessons:
         assert "So few releases" in said(*rows)
 
     def test_no_correlation_no_sentence(self):
-        facts = replace(contest(*PAPER_LIKE), correlation=Correlation(None, None, None, 1, 0.95))
+        facts = contest(*PAPER_LIKE)
+        board = replace(facts.board, correlation=Correlation(None, None, None, 1, 0.95))
+        facts = replace(facts, board=board)
         assert "correlate" not in " ".join(lessons(facts))
 
     def test_a_hostile_obfuscation_is_escaped(self):
@@ -120,8 +128,8 @@ class TestLessons:
 
 class TestLeaveOneOut:
     def test_by_hand(self):
-        line = [Point(Release(str(k), "n"), k / 10, k / 10) for k in range(4)]
-        odd = Point(Release("odd", "n"), 0.9, 0.0)
+        line = [Point(ReleaseFacts(str(k), "n"), k / 10, k / 10) for k in range(4)]
+        odd = Point(ReleaseFacts("odd", "n"), 0.9, 0.0)
         found = leave_one_out([*line, odd])
         assert found is not None
         assert found[0] is odd
@@ -129,5 +137,6 @@ class TestLeaveOneOut:
 
     def test_three_are_too_few(self):
         assert (
-            leave_one_out([Point(Release(str(k), "n"), k / 10, k / 10) for k in range(3)]) is None
+            leave_one_out([Point(ReleaseFacts(str(k), "n"), k / 10, k / 10) for k in range(3)])
+            is None
         )

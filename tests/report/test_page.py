@@ -16,8 +16,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tracecup.charts import theme
 from tracecup.errors import InvalidParameter, UnreadableFile
-from tracecup.report import report_html, theme, write_report
+from tracecup.report import report_html, write_report
 from tracecup.report.markup import VOID
 
 HOSTILE = (
@@ -86,11 +87,14 @@ def hostile(make_facts):
         name=bad,
         summary=HOSTILE[1],
         rules=tuple((name, name) for name in HOSTILE),
-        awards=tuple(replace(a, title=bad, winners=HOSTILE, measure=bad) for a in made.awards),
-        releases=tuple(replace(r, obfuscation=f"Cheat({bad})") for r in made.releases),
-        reid=replace(
-            made.reid,
-            attackers=tuple(replace(a, name=bad, method=bad) for a in made.reid.attackers),
+        board=replace(
+            made.board,
+            awards=tuple(replace(a, title=bad, winners=HOSTILE) for a in made.board.awards),
+            releases=tuple(replace(r, method=f"Cheat({bad})") for r in made.board.releases),
+            matrices=tuple(
+                replace(m, attackers=tuple(replace(a, name=bad, attack=bad) for a in m.attackers))
+                for m in made.board.matrices
+            ),
         ),
         example=replace(made.example, user=bad, defender=HOSTILE[1], attacker=HOSTILE[2]),
         population=replace(made.population, hours=HOSTILE[:3]),
@@ -109,7 +113,7 @@ class TestReportHtml:
 
     def test_facts_are_checked(self, facts):
         with pytest.raises(InvalidParameter, match="at least one release"):
-            report_html(replace(facts, releases=()))
+            report_html(replace(facts, board=replace(facts.board, releases=())))
 
     def test_identifiers_are_unique(self, page):
         counts = Counter(a["id"] for _, a, _ in page.elements if "id" in a)
@@ -160,10 +164,11 @@ class TestReportHtml:
             city=None,
             population=None,
             example=None,
-            awards=(),
-            releases=tuple(
-                replace(r, trace_risk=None, ranks=None, expected_error_km=None)
-                for r in facts.releases
+            risks={},
+            board=replace(
+                facts.board,
+                awards=(),
+                releases=tuple(replace(r, expected_error_km=None) for r in facts.board.releases),
             ),
         )
         page = Page(report_html(bare))

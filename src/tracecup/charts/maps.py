@@ -1,189 +1,260 @@
-"""The maps: where people are hour by hour, and one user's trace before and after the attack.
+"""The maps: the city, where people are hour by hour, how far points moved, one user's trace.
 
-Regions are squares of a grid, row 0 is the south. The site uses the layers with its own words.
+Regions are squares of a grid, row 0 is the south.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.report.chart import PICTURE_WIDTH, Chart, Control, View, layered
-from tracecup.report.facts import CityMap, ContestFacts
-from tracecup.report.markup import clean, table
-from tracecup.report.theme import Spec
+from tracecup.charts.figure import PICTURE_WIDTH, Control, Figure, Listing, View, layered
+from tracecup.charts.theme import Spec
+from tracecup.charts.words import Say, plain
+from tracecup.facts.contest import CityFacts, Population, TraceExample
+from tracecup.facts.text import clean
 
 BUSIEST = 5
 PICTURE_COLUMNS = 5
 LOWEST_SHOWN = 0.005
 LONGEST_CELL = 12
 LONGEST_TIMES = 6
+LINES = 4
+FARTHEST = 10
 
 Kind = tuple[str, str, Sequence[Sequence[int]]]
 """One form of a trace: key, heading, and the cell (regions) of every event."""
 
 
-@dataclass(frozen=True)
-class MapWords:
-    """What a map says; in braces what is put in."""
+def city_map(city: CityFacts, say: Say = plain) -> Figure:
+    """The grid with its hospitals."""
+    spec = layered(_ground(city), *_lines(city), *_hospitals(city, 90, say))
+    size = say("{nx} × {ny} regions, {width:.1f} km × {height:.1f} km").format(
+        nx=city.nx, ny=city.ny, width=city.nx * city.km_x, height=city.ny * city.km_y
+    )
+    return Figure(
+        key="city",
+        title=say("The city"),
+        caption=say(
+            "{size}. Red crosses are hospital regions: being seen there is worth hiding, so they "
+            "weigh more in the score."
+        ).format(size=size),
+        alt=say("Map of the city: {size}, with {count} hospital regions.").format(
+            size=size, count=len(city.hospitals)
+        ),
+        views=(View("city", spec, aspect=_aspect(city)),),
+        map=True,
+        table_title=say("Table: hospital regions"),
+        table=Listing(
+            say("Hospital regions, numbered from 1 in the south-west"),
+            (say("Region"), say("Column"), say("Row")),
+            tuple((r + 1, r % city.nx + 1, r // city.nx + 1) for r in city.hospitals),
+        ),
+    )
 
-    region: str = "Region"
-    hospital: str = "Hospital region"
-    events: str = "Events"
-    at: str = "At"
-    more_times: str = "{times}, … ({count} times)"
-    more_regions: str = "{regions} … ({count} regions)"
+
+def moved_map(city: CityFacts, moved: Sequence[float | None], say: Say = plain) -> Figure:
+    """Mean distance (km) by which the events of each region were moved."""
+    rows = [{"r": r, "n": round(km, 3)} for r, km in enumerate(moved) if km is not None]
+    most = max((row["n"] for row in rows), default=0.0)
+    spec = layered(
+        _ground(city),
+        _shaded(city, rows, say("km"), {"domain": [0, most or 1.0]}, say),
+        *_hospitals(city, 40, say),
+    )
+    far = sorted(rows, key=lambda row: -row["n"])[:FARTHEST]
+    return Figure(
+        key="moved",
+        title=say("How far points moved, region by region"),
+        caption=say(
+            "Mean distance from the original place to the released ones, for the events that were "
+            "there originally. Deleted events are not in it."
+        ),
+        alt=say("Map of mean distances; the largest is {km:.2f} km.").format(km=most),
+        views=(View("moved", spec, aspect=_aspect(city)),),
+        map=True,
+        table_title=say("Table: the ten regions with the largest moves"),
+        table=Listing(
+            say("Regions whose events were moved farthest"),
+            (say("Region"), say("Mean move in km")),
+            tuple((int(row["r"]) + 1, float(row["n"])) for row in far),
+            digits=2,
+        ),
+    )
 
 
-ENGLISH = MapWords()
-
-
-def population_map(facts: ContestFacts) -> Chart | None:
+def population_map(city: CityFacts, population: Population, say: Say = plain) -> Figure:
     """People per region, one hour at a time; all hours side by side in the still picture."""
-    city, population = facts.city, facts.population
-    if city is None or population is None:
-        return None
     counts, hours = population.counts, tuple(clean(hour) for hour in population.hours)
     rows = [
         {"h": int(h), "r": int(r), "n": round(float(counts[h, r]), 2)}
         for h, r in zip(*np.nonzero(counts >= LOWEST_SHOWN), strict=True)
     ]
     highest = float(counts.max()) or 1.0
-    people = shaded(city, rows, "People", {"type": "sqrt", "domain": [0, highest]})
+    people = _shaded(city, rows, say("People"), {"type": "sqrt", "domain": [0, highest]}, say)
     shown = {**people, "transform": [{"filter": "datum.h === hour"}, *_places(city)]}
-    spec = layered(ground(city), shown, *hospitals(city), params=[{"name": "hour", "value": 0}])
+    spec = layered(
+        _ground(city),
+        shown,
+        *_hospitals(city, 55, say),
+        params=[{"name": "hour", "value": 0}],
+    )
     side = (PICTURE_WIDTH - 90) // PICTURE_COLUMNS
     panels = [
         layered(
-            ground(city),
+            _ground(city),
             {**people, "transform": [{"filter": f"datum.h === {h}"}, *_places(city)]},
-            *hospitals(city, size=7),
+            *_hospitals(city, 7, say),
             title=hour,
             width=side,
-            height=round(side * aspect(city)),
+            height=round(side * _aspect(city)),
         )
         for h, hour in enumerate(hours)
     ]
-    return Chart(
-        key="population",
-        title="Where people are, hour by hour",
-        caption=(
-            "Mean number of people in each region over the days. This is public knowledge in the "
-            "contest: an attacker knows it before seeing any release."
-            + (" Red crosses are hospital regions." if city.hospitals else "")
-        ),
-        alt=_population_alt(counts, hours),
-        views=(
-            View("population", spec, aspect=aspect(city)),
-        ),
-        picture={"concat": panels, "columns": PICTURE_COLUMNS, "spacing": 12},
-        table_title=f"Table: the {BUSIEST} busiest regions of every hour",
-        table=table(
-            f"People in all and the {BUSIEST} busiest regions (numbered from 1 in the south-west), "
-            "with their people",
-            ("Hour", "People", "Regions with people", *(f"No. {k + 1}" for k in range(BUSIEST))),
-            [
-                (hour, float(row.sum()), int((row > 0).sum()), *_busiest(row))
-                for hour, row in zip(hours, counts, strict=True)
-            ],
-        ),
-        control=Control("hour", "Time of day", hours),
-    )  # fmt: skip
-
-
-def trace_maps(facts: ContestFacts) -> Chart | None:
-    """One user, one day at a time: original, obfuscated and inferred trace side by side."""
-    city, example = facts.city, facts.example
-    if city is None or example is None:
-        return None
-    example = replace(example, slots=tuple(clean(slot) for slot in example.slots))
-    kinds = (
-        ("original", "Original", [(region,) for region in example.original]),
-        ("obfuscated", "Obfuscated", list(example.obfuscated)),
-        ("inferred", "Inferred", [(region,) for region in example.inferred]),
+    caption = say(
+        "Mean number of people in each region over the days. This is public knowledge in the "
+        "contest: an attacker knows it before seeing any release."
     )
-    views = trace_views(city, example.slots, kinds)
+    if city.hospitals:
+        caption += " " + say("Red crosses are hospital regions.")
+    return Figure(
+        key="population",
+        title=say("Where people are, hour by hour"),
+        caption=caption,
+        alt=_population_alt(counts, hours, say),
+        views=(View("population", spec, aspect=_aspect(city)),),
+        picture={"concat": panels, "columns": PICTURE_COLUMNS, "spacing": 12},
+        map=True,
+        table_title=say("Table: the {count} busiest regions of every hour").format(count=BUSIEST),
+        table=Listing(
+            say(
+                "People in all and the {count} busiest regions (numbered from 1 in the "
+                "south-west), with their people"
+            ).format(count=BUSIEST),
+            (
+                say("Hour"),
+                say("People"),
+                say("Regions with people"),
+                *(say("No. {n}").format(n=k + 1) for k in range(BUSIEST)),
+            ),
+            tuple(
+                (hour, float(row.sum()), int((row > 0).sum()), *_busiest(row, say))
+                for hour, row in zip(hours, counts, strict=True)
+            ),
+        ),
+        control=Control("hour", say("Time of day"), hours),
+    )
+
+
+def example_maps(city: CityFacts, example: TraceExample, say: Say = plain) -> Figure:
+    """The example of a contest: original, obfuscated and inferred trace of a user."""
+    kinds = (
+        ("original", say("Original"), [(region,) for region in example.original]),
+        ("obfuscated", say("Released"), example.obfuscated),
+        ("inferred", say("Best inferred"), [(region,) for region in example.inferred]),
+    )
+    right = sum(a == b for a, b in zip(example.original, example.inferred, strict=True))
+    caption = say(
+        "User {user}, released by {defender}, inferred by {attacker}. A larger dot is a longer "
+        "stay; the grey line repeats the original trace. Over all days the attacker named the "
+        "right region for {right} of {events} events."
+    ).format(
+        user=clean(example.user),
+        defender=clean(example.defender),
+        attacker=clean(example.attacker),
+        right=right,
+        events=len(example.original),
+    )
+    return trace_maps(city, [clean(slot) for slot in example.slots], kinds, caption, say)
+
+
+def trace_maps(
+    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], caption: str, say: Say = plain
+) -> Figure:
+    """One user, one day at a time: a map per kind; the first is the truth for the others."""
+    views = _trace_views(city, slots, kinds, say)
     side = (PICTURE_WIDTH - 40) // len(kinds)
-    sized = {"width": side, "height": round(side * aspect(city))}
+    sized = {"width": side, "height": round(side * _aspect(city))}
     # A signal can be declared once only in a picture of several panels.
     panels = [{"layer": view.spec["layer"], "title": view.heading, **sized} for view in views]
-    right = sum(a == b for a, b in zip(example.original, example.inferred, strict=True))
-    events = len(example.original)
-    who = (
-        f"user {clean(example.user)}, released by {clean(example.defender)}, inferred by "
-        f"{clean(example.attacker)}"
-    )
-    return Chart(
+    shown = say("Maps of one user's day: {kinds}.").format(kinds=", ".join(k[1] for k in kinds))
+    events = range(len(kinds[0][2]))
+    days = len(events) // len(slots)
+    return Figure(
         key="trace",
-        title="One user's trace, before and after",
-        caption=(
-            f"This is {who}. A larger dot is a longer stay; the grey line repeats the original "
-            f"trace. Over all days the attacker named the right region for {right} of {events} "
-            "events."
-        ),
-        alt=(
-            f"Maps of {who}: original, obfuscated and inferred trace of one day; {right} of "
-            f"{events} events inferred exactly."
-        ),
+        title=say("One user's trace, before and after"),
+        caption=caption,
+        alt=f"{shown} {caption}".strip(),
         views=views,
         picture={"hconcat": panels, "spacing": 14, "params": [{"name": "day", "value": 0}]},
-        table_title="Table: the trace event by event",
-        table=table(
-            "Regions (numbered from 1 in the south-west) at every event",
-            ("Day", "Time", "Original", "Obfuscated", "Inferred"),
-            [
-                (k // len(example.slots) + 1, example.slots[k % len(example.slots)], o, c, i)
-                for k, (o, c, i) in enumerate(
-                    zip(
-                        [region + 1 for region in example.original],
-                        [spelled(cell) for cell in example.obfuscated],
-                        [region + 1 for region in example.inferred],
-                        strict=True,
-                    )
+        map=True,
+        table_title=say("Table: the trace event by event"),
+        table=Listing(
+            say("Regions (numbered from 1 in the south-west) at every event"),
+            (say("Day and time"), *(heading for _key, heading, _cells in kinds)),
+            tuple(
+                (
+                    f"{k // len(slots) + 1}, {slots[k % len(slots)]}",
+                    *(cell_text(cells[k], say) for _key, _heading, cells in kinds),
                 )
-            ],
-            row_heads=2,
+                for k in events
+            ),
         ),
-        control=Control("day", "Day", tuple(f"day {d + 1}" for d in range(example.days))),
-    )  # fmt: skip
+        control=Control(
+            "day", say("Day"), tuple(say("day {n}").format(n=d + 1) for d in range(days))
+        ),
+    )
 
 
-def trace_views(
-    city: CityMap, slots: Sequence[str], kinds: Sequence[Kind], words: MapWords = ENGLISH
+def cell_text(cell: Sequence[int], say: Say = plain) -> str:
+    """A cell as the contest's files write it: 7, 2 5 9, * for deleted; long sets are cut.
+
+    >>> cell_text([]), cell_text([1, 4])
+    ('*', '2 5')
+    """
+    if not cell:
+        return "*"
+    text = " ".join(str(region + 1) for region in cell[:LONGEST_CELL])
+    if len(cell) <= LONGEST_CELL:
+        return text
+    return say("{regions} … ({count} regions)").format(regions=text, count=len(cell))
+
+
+def _trace_views(
+    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], say: Say
 ) -> tuple[View, ...]:
-    """A map per kind, the day chosen by the signal `day`; the first is the truth for the others."""
+    """A map per kind, the day chosen by the signal `day`."""
     truth = _line(city, _path(kinds[0][2], len(slots)), "ghost")
     return tuple(
         View(
             f"trace-{key}",
             layered(
-                ground(city),
-                *hospitals(city, 22, words),
+                _ground(city),
+                *_hospitals(city, 22, say),
                 *([truth] if k else []),
                 _line(city, _path(cells, len(slots)), "path"),
-                _stays(city, cells, slots, words),
+                _stays(city, cells, slots, say),
                 params=[{"name": "day", "value": 0}],
             ),
             heading,
-            aspect(city),
+            _aspect(city),
         )
         for k, (key, heading, cells) in enumerate(kinds)
     )
 
 
-def ground(city: CityMap) -> Spec:
+def _ground(city: CityFacts) -> Spec:
     """The area of the city."""
     return {
         "data": {"values": [{"x": 0, "y": 0, "x2": city.nx, "y2": city.ny}]},
         "mark": {"type": "rect", "style": "ground", "tooltip": None},
-        "encoding": square(city),
+        "encoding": _square(city),
     }
 
 
-def hospitals(city: CityMap, size: int = 55, words: MapWords = ENGLISH) -> list[Spec]:
+def _hospitals(city: CityFacts, size: int, say: Say) -> list[Spec]:
     """A cross at every hospital region."""
     if not city.hospitals:
         return []
@@ -202,18 +273,20 @@ def hospitals(city: CityMap, size: int = 55, words: MapWords = ENGLISH) -> list[
             },
             "encoding": {
                 **_centre(city),
-                "tooltip": [{"field": "id", "title": words.hospital, "type": "quantitative"}],
+                "tooltip": [
+                    {"field": "id", "title": say("Hospital region"), "type": "quantitative"}
+                ],
             },
         }
     ]
 
 
-def shaded(
-    city: CityMap,
+def _shaded(
+    city: CityFacts,
     rows: Sequence[Mapping[str, int | float]],
     title: str,
     scale: Spec,
-    words: MapWords = ENGLISH,
+    say: Say,
 ) -> Spec:
     """Regions `r` coloured by the number `n`."""
     return {
@@ -221,7 +294,7 @@ def shaded(
         "transform": _places(city),
         "mark": {"type": "rect"},
         "encoding": {
-            **square(city),
+            **_square(city),
             "color": {
                 "field": "n",
                 "type": "quantitative",
@@ -230,14 +303,14 @@ def shaded(
                 "legend": {"orient": "bottom", "gradientLength": 200, "tickCount": 4},
             },
             "tooltip": [
-                {"field": "id", "title": words.region, "type": "quantitative"},
+                {"field": "id", "title": say("Region"), "type": "quantitative"},
                 {"field": "n", "title": title, "type": "quantitative", "format": ".2f"},
             ],
         },
     }
 
 
-def square(city: CityMap) -> Spec:
+def _square(city: CityFacts) -> Spec:
     """The square of a region."""
     return {
         "x": _axis("x", city.nx),
@@ -247,27 +320,12 @@ def square(city: CityMap) -> Spec:
     }
 
 
-def aspect(city: CityMap) -> float:
+def _aspect(city: CityFacts) -> float:
     """Height of the city by its width."""
-    width = city.nx * (city.width_km or 1.0)
-    return city.ny * (city.height_km or city.width_km or 1.0) / width
+    return city.ny * city.km_y / (city.nx * city.km_x)
 
 
-def spelled(cell: Sequence[int], words: MapWords = ENGLISH) -> str:
-    """A cell as the contest's files write it: 7, 2 5 9, * for deleted; long sets are cut.
-
-    >>> spelled([]), spelled([1, 4])
-    ('*', '2 5')
-    """
-    if not cell:
-        return "*"
-    text = " ".join(str(region + 1) for region in cell[:LONGEST_CELL])
-    if len(cell) <= LONGEST_CELL:
-        return text
-    return words.more_regions.format(regions=text, count=len(cell))
-
-
-def _places(city: CityMap) -> list[Spec]:
+def _places(city: CityFacts) -> list[Spec]:
     """Column, row and the 1-based id of the region `datum.r`."""
     return [
         {"calculate": f"datum.r % {city.nx}", "as": "x"},
@@ -289,7 +347,7 @@ def _axis(field: str, length: int) -> Spec:
     }
 
 
-def _centre(city: CityMap) -> Spec:
+def _centre(city: CityFacts) -> Spec:
     return {"x": _axis("cx", city.nx), "y": _axis("cy", city.ny)}
 
 
@@ -300,7 +358,7 @@ def _path(cells: Sequence[Sequence[int]], slots: int) -> list[dict[str, int]]:
     ]
 
 
-def _line(city: CityMap, path: list[dict[str, int]], style: str) -> Spec:
+def _line(city: CityFacts, path: list[dict[str, int]], style: str) -> Spec:
     return {
         "data": {"values": path},
         "transform": [{"filter": "datum.d === day"}, *_places(city)],
@@ -309,9 +367,7 @@ def _line(city: CityMap, path: list[dict[str, int]], style: str) -> Spec:
     }
 
 
-def _stays(
-    city: CityMap, cells: Sequence[Sequence[int]], slots: Sequence[str], words: MapWords
-) -> Spec:
+def _stays(city: CityFacts, cells: Sequence[Sequence[int]], slots: Sequence[str], say: Say) -> Spec:
     """A dot per day and region: how many events (a set counts in parts), and when."""
     weight: dict[tuple[int, int], float] = {}
     when: dict[tuple[int, int], list[str]] = {}
@@ -321,7 +377,7 @@ def _stays(
             weight[key] = weight.get(key, 0.0) + 1 / len(cell)
             when.setdefault(key, []).append(slots[k % len(slots)])
     rows = [
-        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r], words)}
+        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r], say)}
         for (d, r), n in weight.items()
     ]
     return {
@@ -337,32 +393,46 @@ def _stays(
                 "legend": None,
             },
             "tooltip": [
-                {"field": "id", "title": words.region, "type": "quantitative"},
-                {"field": "n", "title": words.events, "type": "quantitative"},
-                {"field": "t", "title": words.at, "type": "nominal"},
+                {"field": "id", "title": say("Region"), "type": "quantitative"},
+                {"field": "n", "title": say("Events"), "type": "quantitative"},
+                {"field": "t", "title": say("At"), "type": "nominal"},
             ],
         },
     }
 
 
-def _times(labels: list[str], words: MapWords) -> str:
+def _times(labels: list[str], say: Say) -> str:
     """Times without repetitions, the first few of them."""
     distinct = list(dict.fromkeys(labels))
     shown = ", ".join(distinct[:LONGEST_TIMES])
     if len(distinct) <= LONGEST_TIMES:
         return shown
-    return words.more_times.format(times=shown, count=len(distinct))
+    return say("{times}, … ({count} times)").format(times=shown, count=len(distinct))
 
 
-def _busiest(row: NDArray[np.float64]) -> list[str]:
+def _busiest(row: NDArray[np.float64], say: Say) -> list[str]:
     order = np.argsort(-row, kind="stable")[:BUSIEST]
-    found = [f"region {int(r) + 1} ({row[r]:.1f})" for r in order]
+    found = [say("region {id} ({people:.1f})").format(id=int(r) + 1, people=row[r]) for r in order]
     return found + ["–"] * (BUSIEST - len(found))
 
 
-def _population_alt(counts: NDArray[np.float64], hours: Sequence[str]) -> str:
+def _population_alt(counts: NDArray[np.float64], hours: Sequence[str], say: Say) -> str:
     hour, region = np.unravel_index(int(counts.argmax()), counts.shape)
-    return (
-        f"Maps of the number of people per region at {len(hours)} times of day. The busiest is "
-        f"region {int(region) + 1} at {hours[int(hour)]} with {counts.max():.1f} people."
-    )
+    return say(
+        "Maps of the number of people per region at {count} times of day. The busiest is region "
+        "{id} at {hour} with {people:.1f} people."
+    ).format(count=len(hours), id=int(region) + 1, hour=hours[int(hour)], people=counts.max())
+
+
+def _lines(city: CityFacts) -> list[Spec]:
+    """A thin line at every fourth border between regions."""
+    across = [{"x": x, "y": 0, "x2": x, "y2": city.ny} for x in range(LINES, city.nx, LINES)] + [
+        {"x": 0, "y": y, "x2": city.nx, "y2": y} for y in range(LINES, city.ny, LINES)
+    ]
+    return [
+        {
+            "data": {"values": across},
+            "mark": {"type": "rule", "style": "guide", "opacity": 0.5, "tooltip": None},
+            "encoding": _square(city),
+        }
+    ]

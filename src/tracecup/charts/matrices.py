@@ -1,66 +1,56 @@
 """The two matrices of a contest as heat maps: who broke whom, and by how much.
 
-A cell that stands out from the page is one where much was found out. The site has the same ones.
+A cell that stands out from the page is one where much was found out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from tracecup.report.chart import PICTURE_WIDTH, Chart, View, layered
-from tracecup.report.facts import Attacker, ContestFacts, Matrix, Release
-from tracecup.report.markup import Cell, clean, table
-from tracecup.report.scores import ENGLISH, ScoreWords, tooltip
-from tracecup.report.theme import Spec
+from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, layered, tooltip
+from tracecup.charts.theme import Spec
+from tracecup.charts.words import Say, plain, who
+from tracecup.facts.board import SYMBOLS, MatrixFacts
+from tracecup.facts.text import Cell, clean
 
 ROW_HEIGHT = 22
 
-Scores = Sequence[Sequence[float | None]]
 
-
-def heat_map(facts: ContestFacts, kind: str) -> Chart:
+def heat_map(matrix: MatrixFacts, say: Say = plain, *, digits: int = 3) -> Figure:
     """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
-    matrix = facts.reid if kind == "reid" else facts.trace
-    short, long = ("s_R", "re-identification") if kind == "reid" else ("s_T", "trace inference")
-    spec = heat_spec(facts.releases, matrix.attackers, matrix.values, short)
-    return Chart(
-        key=f"matrix-{kind}",
-        title=f"Privacy against {long}, attacker by attacker",
-        caption=(
-            f"{short} of every release (rows) against every attacker (columns). The more a cell "
+    symbol = SYMBOLS[matrix.kind]
+    long = say("re-identification") if matrix.kind == "reid" else say("trace inference")
+    spec = _heat_spec(matrix, say)
+    return Figure(
+        key=f"matrix-{matrix.kind}",
+        title=say("Who broke whom: {kind}").format(kind=long),
+        caption=say(
+            "{symbol} of every release (rows) against every attacker (columns). The more a cell "
             "stands out from the page, the more the attacker found out. The frame marks the "
-            "strongest attack on each release; a dot means its own release or no attack."
-        ),
-        alt=_heat_alt(short, facts.releases, matrix),
-        views=(View(f"matrix-{kind}", {**spec}),),
+            "strongest attack on each release; a dot means its own release or no answer."
+        ).format(symbol=symbol),
+        alt=_heat_alt(matrix, say),
+        views=(View(f"matrix-{matrix.kind}", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 80},
-        table_title=f"Table: all {short} scores",
-        table=table(
-            f"{short} of every release (rows) against every attacker (columns)",
-            ("Release", *(attacker.label for attacker in matrix.attackers), "Lowest score"),
-            [
-                (release.label, *values, lowest)
-                for release, values, lowest in zip(
-                    facts.releases, matrix.values, matrix.minima, strict=True
-                )
-            ],
+        table_title=say("Table: all {symbol} scores").format(symbol=symbol),
+        table=Listing(
+            say("{symbol} of every release (rows) against every attacker (columns)").format(
+                symbol=symbol
+            ),
+            (say("Release"), *(one.label for one in matrix.attackers), say("Lowest")),
+            tuple((row.label, *row.values, row.minimum) for row in matrix.rows),
+            digits,
         ),
         wide=True,
     )
 
 
-def heat_spec(
-    releases: Sequence[Release],
-    attackers: Sequence[Attacker],
-    values: Scores,
-    symbol: str,
-    words: ScoreWords = ENGLISH,
-) -> Spec:
-    """A rectangle per release and attacker in the colour of its score, called `symbol`."""
-    cells = _cells(releases, attackers, values)
-    columns = [attacker.label for attacker in attackers]
-    rows = [release.label for release in releases]
+def _heat_spec(matrix: MatrixFacts, say: Say) -> Spec:
+    """A rectangle per release and attacker in the colour of its score."""
+    symbol = SYMBOLS[matrix.kind]
+    cells = _cells(matrix, say)
+    columns = [attacker.label for attacker in matrix.attackers]
+    rows = [row.label for row in matrix.rows]
     found = [float(c["score"]) for c in cells if c["score"] is not None]
     low = math.floor(min(found, default=0.0) * 10) / 10
     return layered(
@@ -76,12 +66,14 @@ def heat_spec(
                     "legend": {"orient": "top", "gradientLength": 220, "format": ".1f"},
                 },
                 "tooltip": tooltip(
-                    ("release", words.release),
-                    ("name", words.team),
-                    ("attacker", words.attacker),
-                    ("who", words.who),
-                    ("method", words.attack),
-                    ("score", symbol),
+                    {
+                        "release": say("Release"),
+                        "name": say("Team"),
+                        "attacker": say("Attacker"),
+                        "who": say("Who"),
+                        "attack": say("Attack"),
+                        "score": symbol,
+                    }
                 ),
             },
         },
@@ -105,7 +97,7 @@ def heat_spec(
                 "sort": columns,
                 "scale": {"domain": columns},
                 "axis": {
-                    "title": words.attacker,
+                    "title": say("Attacker"),
                     "orient": "top",
                     "ticks": False,
                     **_angle(columns),
@@ -116,43 +108,62 @@ def heat_spec(
                 "type": "nominal",
                 "sort": rows,
                 "scale": {"domain": rows},
-                "axis": {"title": words.release, "ticks": False},
+                "axis": {"title": say("Release"), "ticks": False},
             },
         },
         height=ROW_HEIGHT * len(rows),
     )
 
 
-def _cells(
-    releases: Sequence[Release], attackers: Sequence[Attacker], values: Scores
-) -> list[dict[str, Cell | bool]]:
-    lowest = [min((value for value in row if value is not None), default=None) for row in values]
+def _cells(matrix: MatrixFacts, say: Say) -> list[dict[str, Cell]]:
+    lowest = [
+        min((value for value in row.values if value is not None), default=None)
+        for row in matrix.rows
+    ]
     return [
         {
-            "release": release.label,
-            "name": clean(release.name),
+            "release": row.label,
+            "name": who(row, say),
             "attacker": attacker.label,
-            "who": clean(attacker.name),
-            "method": clean(attacker.method),
+            "who": say("Sample attack") if attacker.sample else clean(attacker.name),
+            "attack": clean(attacker.attack) or "–",
             "score": value,
             # Equally strong attacks are all framed, as the tables of results name all of them.
             "lowest": value is not None and value == least,
         }
-        for release, row, least in zip(releases, values, lowest, strict=True)
-        for attacker, value in zip(attackers, row, strict=True)
+        for row, least in zip(matrix.rows, lowest, strict=True)
+        for attacker, value in zip(matrix.attackers, row.values, strict=True)
     ]
 
 
-def _heat_alt(short: str, releases: tuple[Release, ...], matrix: Matrix) -> str:
-    text = (
-        f"Heat map of {short}: {len(releases)} releases down, {len(matrix.attackers)} attackers "
-        "across."
+def _heat_alt(matrix: MatrixFacts, say: Say) -> str:
+    symbol = SYMBOLS[matrix.kind]
+    cells = [
+        (value, row.label, one.label)
+        for row in matrix.rows
+        for one, value in zip(matrix.attackers, row.values, strict=True)
+        if value is not None
+    ]
+    if not cells:
+        return say("Heat map of {symbol}; nothing was attacked.").format(symbol=symbol)
+    value, release, attacker = min(cells)
+    text = say(
+        "Heat map of {symbol}, {rows} releases by {columns} attackers. The lowest score, "
+        "{value:.3f}, is {attacker} against {release}."
+    ).format(
+        symbol=symbol,
+        rows=len(matrix.rows),
+        columns=len(matrix.attackers),
+        value=value,
+        attacker=attacker,
+        release=release,
     )
-    sums = [(s, a) for s, a in zip(matrix.sums, matrix.attackers, strict=True) if s is not None]
-    if sums:
-        best = min(sums, key=lambda pair: pair[0])
-        text += f" The strongest attacker over all is {best[1].label}, sum {best[0]:.3f}."
-    return text
+    sums = [(one.sum, one.label) for one in matrix.attackers if one.sum is not None]
+    if not sums:
+        return text
+    total, best = min(sums)
+    over_all = say("The strongest attacker over all is {attacker}, sum {sum:.3f}.")
+    return f"{text} {over_all.format(attacker=best, sum=total)}"
 
 
 def _angle(labels: list[str]) -> Spec:

@@ -5,13 +5,16 @@ Distributions are reduced to quantiles and histograms here, so that the page sta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.report.chart import PICTURE_WIDTH, Chart, Control, View, layered
-from tracecup.report.facts import ContestFacts, Release
-from tracecup.report.markup import clean, table
-from tracecup.report.theme import Spec
+from tracecup.charts.figure import PICTURE_WIDTH, Control, Figure, Listing, View, layered
+from tracecup.charts.theme import Spec
+from tracecup.charts.words import Say, plain, who
+from tracecup.facts.board import ReleaseFacts
+from tracecup.facts.contest import ContestFacts, UserRisks
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 NAMES = ("p5", "p25", "p50", "p75", "p95")
@@ -19,18 +22,16 @@ BINS = 20
 ROW_HEIGHT = 20
 
 
-def risk_bands(facts: ContestFacts) -> Chart | None:
+def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
     """Quantiles over users of the part of each trace that the strongest attack got right."""
-    kept = [(release, _risk(release)) for release in facts.releases]
     rows = [
         {
             "label": release.label,
-            "name": clean(release.name),
-            "found": None if release.reid_risk is None else float((release.reid_risk > 0).mean()),
+            "name": who(release, say),
+            "found": _found_by_anyone(facts, release),
             **dict(zip(NAMES, (float(q) for q in np.quantile(risk, QUANTILES)), strict=True)),
         }
-        for release, risk in kept
-        if risk is not None
+        for release, risk in _kept(facts)
     ]
     if not rows:
         return None
@@ -41,25 +42,25 @@ def risk_bands(facts: ContestFacts) -> Chart | None:
         "type": "nominal",
         "sort": order,
         "scale": {"domain": order},
-        "axis": {"title": "Release", "ticks": False},
+        "axis": {"title": say("Release"), "ticks": False},
     }
     spec = layered(
         {
             "mark": {"type": "rule", "strokeWidth": 1.5},
-            "encoding": {"x": _share("p5"), "x2": {"field": "p95"}},
+            "encoding": {"x": _share("p5", say), "x2": {"field": "p95"}},
         },
         {
             "mark": {"type": "bar", "style": "band", "height": {"band": 0.62}},
             "encoding": {
-                "x": _share("p25"),
+                "x": _share("p25", say),
                 "x2": {"field": "p75"},
                 "tooltip": [
-                    {"field": "label", "title": "Release", "type": "nominal"},
-                    {"field": "name", "title": "Team", "type": "nominal"},
+                    {"field": "label", "title": say("Release"), "type": "nominal"},
+                    {"field": "name", "title": say("Team"), "type": "nominal"},
                     *(
                         {
                             "field": name,
-                            "title": f"{q:.0%} of users below",
+                            "title": say("{share:.0%} of users below").format(share=q),
                             "type": "quantitative",
                             "format": ".3f",
                         }
@@ -70,94 +71,130 @@ def risk_bands(facts: ContestFacts) -> Chart | None:
         },
         {
             "mark": {"type": "tick", "style": "middle", "thickness": 2.5, "height": {"band": 0.8}},
-            "encoding": {"x": _share("p50")},
+            "encoding": {"x": _share("p50", say)},
         },
         data={"values": rows},
         encoding={"y": y},
         height=ROW_HEIGHT * len(rows),
     )  # fmt: skip
-    return Chart(
+    return Figure(
         key="risk",
-        title="How much of each user's trace was found out",
-        caption=(
+        title=say("How much of each user's trace was found out"),
+        caption=say(
             "For every user: 1 minus the user's own s_T against the strongest attack on the "
             "release. The box holds the middle half of the users, the line 90% of them, the bar "
             "stands at the median. A release can be good on average and bad for some."
         ),
-        alt=(
-            f"Box chart of the risk of each user for {len(rows)} releases, from the safest median, "
-            f"{rows[0]['p50']:.2f} ({rows[0]['label']}), to the worst, {rows[-1]['p50']:.2f} "
-            f"({rows[-1]['label']})."
+        alt=say(
+            "Box chart of the risk of each user for {count} releases, from the safest median, "
+            "{least:.2f} ({safest}), to the worst, {most:.2f} ({worst})."
+        ).format(
+            count=len(rows),
+            least=rows[0]["p50"],
+            safest=rows[0]["label"],
+            most=rows[-1]["p50"],
+            worst=rows[-1]["label"],
         ),
-        views=(View("risk", {**spec}),),
+        views=(View("risk", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 60},
-        table_title="Table: quantiles of the users' risk",
-        table=table(
-            "Part of the own trace found out: value below which 5, 25, 50, 75 and 95% of the users "
-            "lie; and the share of users whom at least one attacker re-identified",
-            ("Release", "Team", "5%", "25%", "median", "75%", "95%", "re-identified by anyone"),
-            [
+        table_title=say("Table: quantiles of the users' risk"),
+        table=Listing(
+            say(
+                "Part of the own trace found out: value below which 5, 25, 50, 75 and 95% of the "
+                "users lie; and the share of users whom at least one attacker re-identified"
+            ),
+            (
+                say("Release"),
+                say("Team"),
+                *("5%", "25%", say("median"), "75%", "95%"),
+                say("re-identified by anyone"),
+            ),
+            tuple(
                 (row["label"], row["name"], *(row[name] for name in NAMES), row["found"])
                 for row in rows
-            ],
+            ),
         ),
     )
 
 
-def risk_histogram(facts: ContestFacts) -> Chart | None:
+def risk_histogram(facts: ContestFacts, say: Say = plain) -> Figure | None:
     """The same risk as a histogram of one release at a time, the benchmark's outline behind it."""
-    kept = [
-        (release, risk)
-        for release, risk in ((release, _risk(release)) for release in facts.releases)
-        if risk is not None
-    ]
+    kept = _kept(facts)
     if not kept:
         return None
     shares = [_histogram(risk) for _, risk in kept]
-    edges = np.linspace(0, 1, BINS + 1)
-    rows = [
-        {
-            "k": k,
-            "low": round(float(edges[b]), 4),
-            "high": round(float(edges[b + 1]), 4),
-            "share": s,
-        }
-        for k, counts in enumerate(shares)
-        for b, s in enumerate(counts)
-        if s > 0
-    ]
+    rows = [{"k": k, **row} for k, counts in enumerate(shares) for row in _classes(counts)]
     base = next((k for k, (release, _) in enumerate(kept) if release.benchmark), None)
     start = next((k for k, (release, _) in enumerate(kept) if not release.benchmark), 0)
     highest = max(max(counts) for counts in shares)
-    spec: Spec = layered(
-        *([] if base is None else [_bars(f"datum.k === {base}", "ghost", highest)]),
-        _bars("datum.k === release", "band", highest),
+    outline = [] if base is None else [_bars("ghost", highest, say, f"datum.k === {base}")]
+    spec = layered(
+        *outline,
+        _bars("band", highest, say, "datum.k === release"),
         data={"values": rows},
         params=[{"name": "release", "value": start}],
+        height=240,
     )
-    labels = tuple(f"{release.label} {clean(release.name)}" for release, _ in kept)
-    return Chart(
+    labels = tuple(f"{release.label} {who(release, say)}" for release, _ in kept)
+    caption = say("Share of the users by the part of their trace that was found out.")
+    if base is not None:
+        caption += " " + say("The grey outline is the benchmark: shuffled names only.")
+    return Figure(
         key="risk-histogram",
-        title="One release in detail",
-        caption=(
-            "Share of the users by the part of their trace that was found out."
-            + ("" if base is None else " The grey outline is the benchmark: shuffled names only.")
+        title=say("One release in detail"),
+        caption=caption,
+        alt=say("Histogram of the users' risk in the release {label}.").format(label=labels[start]),
+        views=(View("risk-histogram", spec),),
+        picture={**spec, "width": PICTURE_WIDTH - 60},
+        table_title=say("Table: histogram of every release"),
+        table=Listing(
+            say("Share of the users in each class of risk"),
+            (say("Release"), *_class_names()),
+            tuple(
+                (release.label, *counts) for (release, _), counts in zip(kept, shares, strict=True)
+            ),
         ),
-        alt=f"Histogram of the users' risk in the release {labels[start]}.",
-        views=(View("risk-histogram", {**spec, "height": 240}),),
-        picture={**spec, "width": PICTURE_WIDTH - 60, "height": 240},
-        table_title="Table: histogram of every release",
-        table=table(
-            "Share of the users in each class of risk",
-            ("Release", *(f"{edges[b]:.2f}–{edges[b + 1]:.2f}" for b in range(BINS))),
-            [(release.label, *counts) for (release, _), counts in zip(kept, shares, strict=True)],
-        ),
-        control=Control("release", "Release", labels, start, slider=False),
+        control=Control("release", say("Release"), labels, start, slider=False),
     )
 
 
-def _risk(release: Release) -> NDArray[np.float64] | None:
-    return release.trace_risk if release.attacked else None
+def own_risks(scores: Sequence[float | None], say: Say = plain) -> Figure | None:
+    """How many users lost how much of their trace, from each user's own s_T."""
+    risks = np.array([1 - score for score in scores if score is not None])
+    if not len(risks):
+        return None
+    shares = _histogram(risks)
+    spec = layered(_bars("band", max(shares), say), data={"values": _classes(shares)}, height=220)
+    told = say(
+        "On average {mean:.2f} of a trace was found out, of the most exposed user {most:.2f}."
+    ).format(mean=risks.mean(), most=risks.max())
+    counts = np.histogram(risks, bins=BINS, range=(0, 1))[0]
+    return Figure(
+        key="risk",
+        title=say("The risk of each user"),
+        caption=say("Under the strongest trace inference on this release. {told}").format(
+            told=told
+        ),
+        alt=say("Histogram over {count} users. {told}").format(count=len(risks), told=told),
+        views=(View("risk", spec),),
+        table_title=say("Table: users by risk"),
+        table=Listing(
+            say("Users by the part of their trace that was found out"),
+            (say("Risk"), say("Users")),
+            tuple(zip(_class_names(), counts.tolist(), strict=True)),
+        ),
+    )
+
+
+def _kept(facts: ContestFacts) -> list[tuple[ReleaseFacts, NDArray[np.float64]]]:
+    """The releases whose users' risk is known."""
+    risks = [(one, facts.risks.get(one.label, UserRisks()).trace) for one in facts.board.releases]
+    return [(one, risk) for one, risk in risks if risk is not None]
+
+
+def _found_by_anyone(facts: ContestFacts, release: ReleaseFacts) -> float | None:
+    risk = facts.risks[release.label].reid
+    return None if risk is None else float((risk > 0).mean())
 
 
 def _histogram(risk: NDArray[np.float64]) -> list[float]:
@@ -165,33 +202,46 @@ def _histogram(risk: NDArray[np.float64]) -> list[float]:
     return [round(float(c) / len(risk), 5) for c in counts]
 
 
-def _bars(test: str, style: str, highest: float) -> Spec:
+def _classes(shares: Sequence[float]) -> list[dict[str, float]]:
+    """A row per class of risk that has users."""
+    return [
+        {"low": round(b / BINS, 4), "high": round((b + 1) / BINS, 4), "share": share}
+        for b, share in enumerate(shares)
+        if share > 0
+    ]
+
+
+def _class_names() -> list[str]:
+    return [f"{b / BINS:.2f}–{(b + 1) / BINS:.2f}" for b in range(BINS)]
+
+
+def _bars(style: str, highest: float, say: Say, test: str = "true") -> Spec:
     return {
         "transform": [{"filter": test}],
         "mark": {"type": "bar", "style": style, "filled": style != "ghost"},
         "encoding": {
-            "x": {**_share("low"), "bin": {"binned": True}},
+            "x": {**_share("low", say), "bin": {"binned": True}},
             "x2": {"field": "high"},
             "y": {
                 "field": "share",
                 "type": "quantitative",
-                "title": "Share of users",
+                "title": say("Share of users"),
                 "scale": {"domain": [0, highest]},
                 "axis": {"format": "%", "tickCount": 5},
             },
             "tooltip": [
-                {"field": "low", "title": "Risk from", "type": "quantitative"},
-                {"field": "high", "title": "to", "type": "quantitative"},
-                {"field": "share", "title": "Users", "type": "quantitative", "format": ".1%"},
+                {"field": "low", "title": say("Risk from"), "type": "quantitative"},
+                {"field": "high", "title": say("to"), "type": "quantitative"},
+                {"field": "share", "title": say("Users"), "type": "quantitative", "format": ".1%"},
             ],
         },
     }
 
 
-def _share(field: str) -> Spec:
+def _share(field: str, say: Say) -> Spec:
     return {
         "field": field,
         "type": "quantitative",
-        "title": "Part of the own trace found out",
+        "title": say("Part of the own trace found out"),
         "scale": {"domain": [0, 1], "nice": False},
     }

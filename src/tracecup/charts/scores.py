@@ -1,6 +1,6 @@
 """The charts of the lowest scores: one kind of privacy against the other, and utility.
 
-`scatter` and `utility` turn facts into a `Chart`; the site uses the layers with its own words.
+Both take the facts of a board and the language; the report and the site show the same ones.
 """
 
 from __future__ import annotations
@@ -8,15 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, guide, layered, tooltip
+from tracecup.charts.theme import Spec
+from tracecup.charts.words import Say, plain, status, who
 from tracecup.contest.correlation import Correlation
-from tracecup.report.chart import PICTURE_WIDTH, Chart, View, layered
-from tracecup.report.facts import ContestFacts
-from tracecup.report.markup import Cell, clean, element, spelled, table
-from tracecup.report.theme import Spec
+from tracecup.facts.board import STATUSES, BoardFacts, ReleaseFacts
+from tracecup.facts.text import Cell, clean, short_method, spelled
 
-STATUSES = ("team", "benchmark", "hors concours", "invalid")
 SHAPES = ("circle", "square", "diamond", "cross")
 # Smaller names and narrower legends on a phone.
 NAME_SIZE: Spec = {"expr": "width < 420 ? 8 : 10"}
@@ -26,151 +25,122 @@ KIND_COLUMNS: Spec = {"expr": "width < 420 ? 1 : 2"}
 Row = dict[str, Cell]
 
 
-@dataclass(frozen=True)
-class ScoreWords:
-    """What the charts of scores say; fields without a word are not in the tooltips.
-
-    `statuses` are the words for `STATUSES`; `floor` holds the place of a number.
-    """
-
-    release: str = "Release"
-    team: str = "Team"
-    obfuscation: str = "Obfuscation"
-    statuses: tuple[str, ...] = STATUSES
-    reid_axis: str = "s_R,min (re-identification)"
-    trace_axis: str = "s_T,min (trace inference)"
-    utility: str = "Utility, s_U"
-    privacy: str = "Lowest privacy score"
-    reid: str = "re-identification (s_R)"
-    trace: str = "trace inference (s_T)"
-    floor: str = "floor {floor}"
-    against: str = "Against"
-    lowest: str = "Lowest score"
-    attacker: str = "Attacker"
-    who: str = "Attacking team"
-    attack: str = "Attack"
-
-
-ENGLISH = ScoreWords()
-
-
-def scatter(facts: ContestFacts) -> Chart:
-    """s_R,min against s_T,min of every valid release, as the paper's Figure 9."""
-    rows: list[Row] = [
-        {
-            "label": release.label,
-            "name": clean(release.name),
-            "obfuscation": clean(release.obfuscation),
-            "status": release.status,
-            "x": x,
-            "y": y,
-        }
-        for release, x, y in zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True)
-        if release.attacked and x is not None and y is not None
-    ]
-    guide = [] if facts.prior_ceiling is None else _ceiling(facts.prior_ceiling)
-    spec = layered(*guide, *minima_layers(rows), data={"values": rows})
-    return Chart(
+def scatter(board: BoardFacts, say: Say = plain) -> Figure:
+    """s_R,min against s_T,min of every release that was attacked, as the paper's Figure 9."""
+    rows = [{**_about(one, say), "x": one.reid_min, "y": one.trace_min} for one in board.scored]
+    ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, say)
+    spec = layered(*ceiling, *_minima_layers(rows, say), data={"values": rows}, height=380)
+    said = correlation_text(board.correlation, say)
+    return Figure(
         key="minima",
-        title="Lowest scores of every release",
-        caption=[
+        title=say("Lowest scores of every release"),
+        caption=say(
             "Each point is a release; both scores are the lowest that any attack left it with. "
-            "Up and to the right is more private. ",
-            _correlation_text(facts.correlation),
-            element(
-                "span", " Choose a word of the legend to see only those.", {"class": "hint"}
-            ),
-        ],
-        alt=(
-            f"Scatter plot of {len(rows)} releases: lowest re-identification score across, lowest "
-            f"trace-inference score up. {_correlation_text(facts.correlation)}"
-        ),
-        views=(View("minima", {**spec, "height": 380}),),
-        picture={**spec, "width": PICTURE_WIDTH - 180, "height": 380},
-        table_title="Table: lowest scores of each release",
-        table=table(
-            "Lowest scores of each release",
-            ("Release", "Team", "Obfuscation", "Status", "s_R,min", "s_T,min"),
-            [
-                (r["label"], r["name"], r["obfuscation"], r["status"], r["x"], r["y"])
-                for r in rows
-            ],
-        ),
-    )  # fmt: skip
-
-
-def utility(facts: ContestFacts) -> Chart:
-    """Utility against both minima; the two values of a release are joined by a line."""
-    pairs = [
-        (release, r, t)
-        for release, r, t in zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True)
-        if release.utility is not None and r is not None and t is not None
-    ]
-    rows = [
-        row
-        for release, r, t in pairs
-        for row in both_scores(
-            {
-                "label": release.label,
-                "name": clean(release.name),
-                "obfuscation": clean(release.obfuscation),
-                "status": release.status,
-                "utility": release.utility,
-            },
-            r,
-            t,
-        )
-    ]
-    spec = layered(*utility_layers(rows, facts.floor), data={"values": rows})
-    return Chart(
-        key="utility",
-        title="Utility against privacy",
-        caption=(
-            "What a release is still good for (across) and how private it stayed (up). A line "
-            f"joins the two scores of a release. Left of the floor {facts.floor:g} a release is "
-            "invalid and its privacy counts 0."
-        ),
-        alt=(
-            f"Scatter plot of {len(pairs)} releases: utility across, lowest privacy scores up, "
-            f"with the utility floor at {facts.floor:g}."
-        ),
-        views=(View("utility", {**spec, "height": 340}),),
-        picture={**spec, "width": PICTURE_WIDTH - 60, "height": 340},
-        table_title="Table: utility and privacy of each release",
-        table=table(
-            "Utility and lowest privacy scores of each release",
-            ("Release", "Team", "Obfuscation", "s_U", "Valid", "s_R,min", "s_T,min"),
-            [
-                (
-                    release.label,
-                    clean(release.name),
-                    clean(release.obfuscation),
-                    release.utility,
-                    "yes" if release.valid else "no",
-                    r,
-                    t,
-                )
-                for release, r, t in pairs
-            ],
+            "Up and to the right is more private. {said}"
+        ).format(said=said),
+        hint=say("Choose a word of the legend to see only those."),
+        alt=say(
+            "Scatter plot of {count} releases: lowest re-identification score across, lowest "
+            "trace-inference score up. {said}"
+        ).format(count=len(rows), said=said),
+        views=(View("minima", spec),),
+        picture={**spec, "width": PICTURE_WIDTH - 180},
+        table_title=say("Table: lowest scores of each release"),
+        table=_listing(
+            say("Lowest scores of each release; higher is more private"),
+            rows,
+            {"status": say("Status"), "x": "s_R,min", "y": "s_T,min"},
+            say,
         ),
     )
 
 
-def minima_layers(rows: Sequence[Row], words: ScoreWords = ENGLISH) -> list[Spec]:
+def utility(board: BoardFacts, floor: float, say: Say = plain) -> Figure:
+    """Utility against both minima; a line joins the two scores of a release."""
+    shown = [
+        {**_about(one, say), "utility": one.utility, "reid": one.reid_min, "trace": one.trace_min}
+        for one in board.releases
+        if None not in (one.utility, one.reid_min, one.trace_min)
+    ]
+    spec = _utility_spec(shown, floor, say)
+    return Figure(
+        key="utility",
+        title=say("Utility against privacy"),
+        caption=say(
+            "What a release is still good for (across) and how private it stayed (up). A line "
+            "joins the two scores of a release. Left of the floor {floor} a release is invalid."
+        ).format(floor=f"{floor:g}"),
+        alt=say(
+            "Scatter plot of {count} releases: utility across, lowest privacy scores up, with the "
+            "floor at {floor}."
+        ).format(count=len(shown), floor=f"{floor:g}"),
+        views=(View("utility", spec),),
+        picture={**spec, "width": PICTURE_WIDTH - 60},
+        table_title=say("Table: utility and privacy of each release"),
+        table=_listing(
+            say("Utility and lowest privacy scores of each release"),
+            shown,
+            {"utility": "s_U", "status": say("Status"), "reid": "s_R,min", "trace": "s_T,min"},
+            say,
+        ),
+    )
+
+
+def correlation_text(found: Correlation, say: Say = plain) -> str:
+    """The correlation in a sentence."""
+    if found.value is None:
+        return say("There is no correlation: {reason}.").format(reason=found.reason)
+    if found.low is None or found.high is None:
+        return say("Correlation R = {r:.3f} over {pairs} releases.").format(
+            r=found.value, pairs=found.pairs
+        )
+    return say(
+        "Correlation R = {r:.3f}, {confidence:.0%} interval {low:.2f} to {high:.2f}, over {pairs} "
+        "releases (valid teams and the benchmark)."
+    ).format(
+        r=found.value,
+        confidence=found.confidence,
+        low=found.low,
+        high=found.high,
+        pairs=found.pairs,
+    )
+
+
+def _about(one: ReleaseFacts, say: Say) -> Row:
+    return {
+        "label": one.label,
+        "name": who(one, say),
+        "obfuscation": clean(short_method(one.method)),
+        "status": status(one.status, say),
+    }
+
+
+def _told(rows: Sequence[Row], say: Say) -> dict[str, str]:
+    """What tooltips and tables tell of a release; its method only where somebody told it."""
+    told = {"label": say("Release"), "name": say("Team"), "obfuscation": say("Obfuscation")}
+    if not any(row["obfuscation"] for row in rows):
+        del told["obfuscation"]
+    return told
+
+
+def _listing(caption: str, rows: Sequence[Row], more: Mapping[str, str], say: Say) -> Listing:
+    columns = {**_told(rows, say), **more}
+    cells = tuple(tuple(row[name] for name in columns) for row in rows)
+    return Listing(caption, tuple(columns.values()), cells)
+
+
+def _minima_layers(rows: Sequence[Row], say: Say) -> list[Spec]:
     """A point at (`x`, `y`) per row, in the colour of its `status`, with its `label`."""
     points: Spec = {
         "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9},
         "params": [{"name": "chosen", "select": {"type": "point", "fields": ["status"]},
                     "bind": "legend"}],
         "encoding": {
-            "x": _score_axis("x", words.reid_axis),
-            "y": _score_axis("y", words.trace_axis),
-            **_status_encoding(words.statuses, {row["status"] for row in rows}),
+            "x": _score_axis("x", say("s_R,min (re-identification)")),
+            "y": _score_axis("y", say("s_T,min (trace inference)")),
+            **_status_encoding([status(one, say) for one in STATUSES], rows),
             "opacity": {"condition": {"param": "chosen", "value": 0.95}, "value": 0.12},
-            "tooltip": tooltip(
-                ("label", words.release), ("name", words.team), ("obfuscation", words.obfuscation),
-                ("x", "s_R,min"), ("y", "s_T,min"),
-            ),
+            "tooltip": tooltip({**_told(rows, say), "x": "s_R,min", "y": "s_T,min"}),
         },
     }  # fmt: skip
     # Names stand to the right of their points, at the right border to the left.
@@ -190,29 +160,25 @@ def minima_layers(rows: Sequence[Row], words: ScoreWords = ENGLISH) -> list[Spec
     return [points, *names]
 
 
-def both_scores(
-    row: Mapping[str, Cell], reid: Cell, trace: Cell, words: ScoreWords = ENGLISH
-) -> list[Row]:
-    """The two points of a release in the chart of utility."""
-    return [
-        {**row, "kind": words.reid, "score": reid, "other": trace},
-        {**row, "kind": words.trace, "score": trace, "other": reid},
+def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
+    """The floor, and two points of each release over its `utility`, joined by a line."""
+    reid, trace = say("re-identification (s_R)"), say("trace inference (s_T)")
+    rows = [
+        {**row, "kind": kind, "score": row[mine], "other": row[others]}
+        for row in shown
+        for kind, mine, others in ((reid, "reid", "trace"), (trace, "trace", "reid"))
     ]
-
-
-def utility_layers(rows: Sequence[Row], floor: float, words: ScoreWords = ENGLISH) -> list[Spec]:
-    """The floor, and the points of `both_scores` over their `utility`, joined by a line."""
-    lowest = min([floor, *(float(row["utility"] or 0.0) for row in rows)])
+    lowest = min([floor, *(float(row["utility"] or 0.0) for row in shown)])
     x = {
         "field": "utility",
         "type": "quantitative",
-        "title": words.utility,
+        "title": say("Utility, s_U"),
         "scale": {"domain": [max(0.0, math.floor(lowest * 10 - 0.5) / 10), 1], "nice": False},
     }
     kind = {"field": "kind", "type": "nominal", "title": None}
-    domain = [words.reid, words.trace]
-    return [
-        _guide("x", floor, x),
+    domain = [reid, trace]
+    return layered(
+        guide("x", floor, x),
         {
             "mark": {
                 "type": "text",
@@ -225,11 +191,11 @@ def utility_layers(rows: Sequence[Row], floor: float, words: ScoreWords = ENGLIS
             "data": {"values": [{"floor": floor}]},
             "encoding": {
                 "x": {**x, "field": "floor"},
-                "text": {"value": words.floor.format(floor=f"{floor:g}")},
+                "text": {"value": say("floor {floor}").format(floor=f"{floor:g}")},
             },
         },
         {
-            "transform": [{"filter": f"datum.kind === {json.dumps(words.reid)}"}],
+            "transform": [{"filter": f"datum.kind === {json.dumps(reid)}"}],
             "mark": {"type": "rule", "strokeWidth": 1, "opacity": 0.6},
             "encoding": {
                 "x": x,
@@ -241,7 +207,7 @@ def utility_layers(rows: Sequence[Row], floor: float, words: ScoreWords = ENGLIS
             "mark": {"type": "point", "filled": True, "size": 80},
             "encoding": {
                 "x": x,
-                "y": _score_axis("score", words.privacy),
+                "y": _score_axis("score", say("Lowest privacy score")),
                 "color": {
                     **kind,
                     "scale": {"domain": domain, "range": "category"},
@@ -249,47 +215,24 @@ def utility_layers(rows: Sequence[Row], floor: float, words: ScoreWords = ENGLIS
                 },
                 "shape": {**kind, "scale": {"domain": domain, "range": ["circle", "square"]}},
                 "tooltip": tooltip(
-                    ("label", words.release),
-                    ("name", words.team),
-                    ("obfuscation", words.obfuscation),
-                    ("utility", "s_U"),
-                    ("kind", words.against),
-                    ("score", words.lowest),
+                    {
+                        **_told(shown, say),
+                        "utility": "s_U",
+                        "kind": say("Against"),
+                        "score": say("Lowest score"),
+                    }
                 ),
             },
         },
-    ]
-
-
-def tooltip(*fields: tuple[str, str]) -> list[Spec]:
-    """Fields and their titles, those without one left out; scores with three digits."""
-    return [
-        {"field": field, "title": title, "type": "quantitative", "format": ".3f"}
-        if field in {"x", "y", "score", "utility"}
-        else {"field": field, "title": title, "type": "nominal"}
-        for field, title in fields
-        if title
-    ]
-
-
-def _correlation_text(correlation: Correlation) -> str:
-    if correlation.value is None:
-        return f"There is no correlation: {correlation.reason}."
-    sure = (
-        f", {correlation.confidence:.0%} interval {correlation.low:.2f} to {correlation.high:.2f}"
-        if correlation.low is not None and correlation.high is not None
-        else ""
-    )
-    return (
-        f"Correlation R = {correlation.value:.3f}{sure}, over {correlation.pairs} releases (valid "
-        "teams and the benchmark)."
+        data={"values": rows},
+        height=340,
     )
 
 
-def _ceiling(value: float) -> list[Spec]:
-    text = f"without the release: {spelled(value)}"
+def _ceiling(value: float, say: Say) -> list[Spec]:
+    text = say("without the release: {score}").format(score=spelled(value))
     return [
-        _guide("y", value, {"type": "quantitative"}),
+        guide("y", value, {"type": "quantitative"}),
         {
             "data": {"values": [{"y": value, "x": 0.01}]},
             "mark": {"type": "text", "style": "note", "align": "left", "dy": -6},
@@ -302,15 +245,6 @@ def _ceiling(value: float) -> list[Spec]:
     ]
 
 
-def _guide(channel: str, value: float, axis: Spec) -> Spec:
-    """A line across the plot."""
-    return {
-        "data": {"values": [{"at": value}]},
-        "mark": {"type": "rule", "style": "guide"},
-        "encoding": {channel: {**axis, "field": "at"}},
-    }
-
-
 def _score_axis(field: str, title: str) -> Spec:
     return {
         "field": field,
@@ -320,8 +254,9 @@ def _score_axis(field: str, title: str) -> Spec:
     }
 
 
-def _status_encoding(words: Sequence[str], present: set[Cell]) -> dict[str, Spec]:
+def _status_encoding(words: Sequence[str], rows: Sequence[Row]) -> dict[str, Spec]:
     """Colour and shape by status; only those that occur stand in the legend."""
+    present = {row["status"] for row in rows}
     legend = {
         "orient": "top",
         "columns": STATUS_COLUMNS,

@@ -17,10 +17,10 @@ from tracecup.cli.common import emit, people, table_of
 
 if TYPE_CHECKING:
     from tracecup.contest.archive.folder import Archive
-    from tracecup.contest.results.tables import Value
     from tracecup.contest.season import Season
     from tracecup.contest.stages import Progress
     from tracecup.contest.worlds import World
+    from tracecup.facts import BoardFacts
 
 REPORT_FILE = "report.html"
 
@@ -33,6 +33,7 @@ def play_and_tell(
     from tracecup.contest.archive.manifest import read_digest
     from tracecup.contest.season import play
     from tracecup.contest.stages import StageClock, peak_mb, read_timings
+    from tracecup.facts import board_of_archive
 
     with stages_shown() as progress:
         archive = play(folder, season, world, progress)
@@ -45,7 +46,7 @@ def play_and_tell(
         if pack is not None:
             with after.stage("zip"):
                 zip_archive(folder, pack)
-    timings = read_timings(folder)
+    timings, board = read_timings(folder), board_of_archive(archive)
     payload: dict[str, Any] = {
         **summary_of(archive),
         "archive": str(folder),
@@ -62,8 +63,8 @@ def play_and_tell(
         as_json,
         payload,
         stage_table(timings),
-        release_table(archive),
-        award_table(archive),
+        release_table(board),
+        award_table(board),
         table_of("Where it is", rows),
     )
     return 0
@@ -71,7 +72,8 @@ def play_and_tell(
 
 def write_html_report(folder: Path, path: Path) -> Path:
     """Write the report of an archive; the path of it."""
-    from tracecup.report import facts_of_archive, write_report
+    from tracecup.facts import facts_of_archive
+    from tracecup.report import write_report
 
     write_report(facts_of_archive(folder), path)
     return path
@@ -98,59 +100,38 @@ def stage_table(timings: dict[str, dict[str, float]]) -> Table:
     return table
 
 
-def release_table(archive: Archive) -> Table:
+def release_table(board: BoardFacts) -> Table:
     """Every release with its utility and its two minima, the safest first."""
-    from tracecup.contest.results.tables import read_table
+    from tracecup.facts.text import short_method, spelled
 
-    rows = read_table(archive.results / "releases.parquet").rows()
-    several = len({row["challenge"] for row in rows if row["role"] == "team"}) > 1
-    rows.sort(key=lambda row: (-_number(row["s_T_min"]), str(row["pubtraces"])))
     table = Table(title="Releases", title_justify="left", title_style="bold")
     for name in ("team", "obfuscation", "s_U", "s_R,min", "s_T,min", ""):
         table.add_column(name, justify="right" if name.startswith("s_") else "left")
-    for row in rows:
-        note = "" if row["valid"] else "invalid"
-        note = "hors concours" if row["hors_concours"] else note
-        note = "benchmark" if row["role"] == "benchmark" else note
-        name = f"{row['team']}" + (f" {row['challenge']}" if several else "")
-        scores = [f"{_number(row[key]):.3f}" for key in ("utility", "s_R_min", "s_T_min")]
-        table.add_row(name, escape(short(str(row["method"]))), *scores, note)
+    for one in sorted(board.releases, key=lambda one: (-(one.trace_min or 0.0), one.file)):
+        scores = [spelled(value) for value in (one.utility, one.reid_min, one.trace_min)]
+        note = "" if one.status == "team" else one.status
+        table.add_row(one.label, escape(short_method(one.method, 3)), *scores, note)
     return table
 
 
-def award_table(archive: Archive) -> Table:
+def award_table(board: BoardFacts) -> Table:
     """The awards with their winners and how sure the first places are."""
-    from tracecup.contest.results.tables import read_table
-
-    rows = read_table(archive.results / "awards.parquet").rows()
     table = Table(title="Awards", title_justify="left", title_style="bold")
     for name in ("award", "winner", "value", "rank, 95 %"):
         table.add_column(name)
-    for title in dict.fromkeys(str(row["title"]) for row in rows):
-        first = [row for row in rows if row["title"] == title and row["rank"] == 1]
-        if not first:
-            table.add_row(title, "nobody", "", "")
-        for row in first:
-            tie = " (tie)" if len(first) > 1 else ""
-            sure = f"{row['rank_low']} to {row['rank_high']}"
-            table.add_row(title, f"{row['team']}{tie}", f"{_number(row['value']):.6f}", sure)
-    found = summary_of(archive)["correlation"]
-    if found["value"] is not None:
-        words = f"{found['value']:.3f} over {found['pairs']} releases"
+    for award in board.awards:
+        if not award.winners:
+            table.add_row(award.title, "nobody", "", "")
+        for place in (one for one in award.places if one.rank == 1):
+            tie = " (tie)" if award.tie else ""
+            sure = f"{place.rank_low} to {place.rank_high}"
+            table.add_row(award.title, f"team{place.team}{tie}", f"{place.value:.6f}", sure)
+    found = board.correlation
+    if found.value is not None:
+        words = f"{found.value:.3f} over {found.pairs} releases"
         table.caption = f"correlation of the two minima: {words}"
         table.caption_justify = "left"
     return table
-
-
-def short(method: str, digits: int = 3) -> str:
-    """A method's name with its long numbers rounded, for people.
-
-    >>> short("MRLH(1,1,0.1794891357421875)")
-    'MRLH(1,1,0.179)'
-    """
-    import re
-
-    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.{digits}g}", method)
 
 
 @contextmanager
@@ -179,7 +160,3 @@ def stages_shown() -> Iterator[Progress]:
 
     with bars:
         yield progress
-
-
-def _number(value: Value) -> float:
-    return 0.0 if value is None else float(value)

@@ -6,37 +6,29 @@ Reads what the judge computed and computes no score itself.
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracecup.city import City
 from tracecup.contest.archive.folder import ABOUT_FILE, Archive, read_json
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.contest.results.compute import SUMMARY_FILE
-from tracecup.contest.results.tables import ResultTable, Value, read_table
-from tracecup.contest.rules import AttackKind, Rules
+from tracecup.contest.results.tables import read_table
+from tracecup.contest.rules import ATTACK_KINDS, Rules
 from tracecup.contest.sheets import team_of
 from tracecup.errors import InvalidFile, Problem
-from tracecup.report.facts import (
-    Attacker,
-    Award,
-    CityMap,
-    ContestFacts,
-    Matrix,
-    Population,
-    Release,
-    TraceExample,
-)
+from tracecup.facts.board import BoardFacts, Rows, board_facts
+from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
+from tracecup.facts.text import short_method
 from tracecup.score import inference_score
 from tracecup.traces import Traces
 
-SHORT = {"reid": "IDP", "trace": "TRP"}
-Row = dict[str, Value]
+TABLES = ("releases", "cells", "sums", "awards")
 
 
 def facts_of_archive(
@@ -49,11 +41,25 @@ def facts_of_archive(
     in a middling release, left out where the archive holds no secrets (a public export).
     """
     archive = Archive(Path(path))
-    tables = {
-        name: _read(archive, name) for name in ("releases", "cells", "sums", "awards", "users")
-    }
+    board = board_of_archive(archive, names)
+    with _tables_of(archive):
+        return _facts(archive, board, _by_file(_read(archive, "users")))
+
+
+def board_of_archive(archive: Archive, names: Mapping[str, str] | None = None) -> BoardFacts:
+    """The board of a finished contest, as its result tables tell it."""
+    tables = {name: _read(archive, name) for name in TABLES}
+    with _tables_of(archive):
+        summary = read_json(archive.results / SUMMARY_FILE)
+        correlation = Correlation(**summary["correlation"])
+        return board_facts(tables, correlation, _names(archive, names or {}))
+
+
+@contextmanager
+def _tables_of(archive: Archive) -> Iterator[None]:
+    """What does not fit into facts is no result of a contest."""
     try:
-        return _facts(archive, tables, names or {})
+        yield
     except (KeyError, TypeError, ValueError, IndexError) as error:
         if isinstance(error, InvalidFile):
             raise
@@ -63,19 +69,8 @@ def facts_of_archive(
         ) from error
 
 
-def _facts(
-    archive: Archive, tables: Mapping[str, list[Row]], names: Mapping[str, str]
-) -> ContestFacts:
+def _facts(archive: Archive, board: BoardFacts, users: Mapping[str, Rows]) -> ContestFacts:
     rules, clock, grid = archive.rules, archive.clock, archive.city.grid
-    labels = _labels(tables["releases"])
-    users = _by_file(tables["users"])
-    releases = tuple(
-        _release(row, labels, users.get(str(row["pubtraces"]), []), tables["awards"], names)
-        for row in tables["releases"]
-    )
-    summary = read_json(archive.results / SUMMARY_FILE)
-    ceilings = [_number(row["s_T_ceiling"]) for row in tables["releases"]]
-    known = [value for value in ceilings if value is not None]
     return ContestFacts(
         name=rules.name,
         summary=(
@@ -85,16 +80,14 @@ def _facts(
         ),
         users=rules.users,
         rules=tuple(_rules(rules)),
-        releases=releases,
-        reid=_matrix("reid", archive, tables, labels, names),
-        trace=_matrix("trace", archive, tables, labels, names),
-        correlation=Correlation(**summary["correlation"]),
-        awards=tuple(_awards(tables["awards"], names)),
+        board=board,
+        risks={
+            one.label: _risks(users.get(one.file, [])) for one in board.releases if one.attacked
+        },
         floor=rules.scores.utility_floor,
-        city=CityMap(grid.nx, grid.ny, tuple(archive.city.hospitals), grid.km_x, grid.km_y),
+        city=CityFacts(grid.nx, grid.ny, grid.km_x, grid.km_y, tuple(archive.city.hospitals)),
         population=population_of(archive.city, archive.reference(BENCHMARK)),
-        example=_example(archive, tables, names),
-        prior_ceiling=float(np.mean(known)) if known else None,
+        example=_example(archive, board, users),
         made_with=f"tracecup {archive.about.versions.get('tracecup', '')}, {archive.about.source}",
     )
 
@@ -117,148 +110,41 @@ def population_of(city: City, traces: Traces) -> Population:
     return Population(tuple(f"{hour % 24:02d}:00" for hour in hours), counts)
 
 
-def _read(archive: Archive, name: str) -> list[Row]:
+def _read(archive: Archive, name: str) -> Rows:
     if not (archive.root / ABOUT_FILE).exists():
         raise InvalidFile(archive.root, [Problem(0, "", "no archive", "the archive of a contest")])
-    table: ResultTable = read_table(archive.results / f"{name}.parquet")
-    return table.rows()
+    return read_table(archive.results / f"{name}.parquet").rows()
 
 
-def _labels(rows: list[Row]) -> dict[str, str]:
-    """Published file -> short label: the team's number, with the data set where there are two."""
-    teams = [str(row["team"]) for row in rows]
+def _names(archive: Archive, given: Mapping[str, str]) -> dict[str, str]:
+    """Names of all teams and methods of the sample attacks."""
+    teams = {*archive.attackers, *(entry.number for entry in archive.entries)}
+    samples = [archive.sample_attacks(kind) for kind in ATTACK_KINDS]
+    numbers = teams - {BENCHMARK.number}
     return {
-        str(row["pubtraces"]): (
-            str(row["team"])
-            if teams.count(str(row["team"])) == 1
-            else f"{row['team']} {SHORT[str(row['challenge'])]}"
-        )
-        for row in rows
+        **{number: f"Team {number}" for number in numbers},
+        **samples[0],
+        **samples[1],
+        **given,
     }
 
 
-def _team_name(number: str, names: Mapping[str, str]) -> str:
-    if number in names:
-        return names[number]
-    return "Benchmark" if number == BENCHMARK.number else f"Team {number}"
+def _risks(users: Rows) -> UserRisks:
+    scores = [user["s_T"] for user in users]
+    tried = np.array([user["attacks"] for user in users], dtype=np.float64)
+    found = np.array([user["found_by"] for user in users], dtype=np.float64)
+    known = bool(scores) and None not in scores
+    return UserRisks(
+        trace=np.clip(1 - np.array(scores, dtype=np.float64), 0, 1) if known else None,
+        reid=np.asarray(found / tried) if len(tried) and tried.all() else None,
+    )
 
 
-def _by_file(rows: list[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_file(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        found.setdefault(str(row["pubtraces"]), []).append(row)
+        found.setdefault(row["pubtraces"], []).append(row)
     return found
-
-
-def _release(
-    row: Row,
-    labels: Mapping[str, str],
-    users: list[Row],
-    awards: list[Row],
-    names: Mapping[str, str],
-) -> Release:
-    file, team = str(row["pubtraces"]), str(row["team"])
-    attacked = bool(row["valid"]) or bool(row["hors_concours"])
-    return Release(
-        label=labels[file],
-        name=_team_name(team, names),
-        obfuscation=_method(row["method"]),
-        benchmark=row["role"] == "benchmark",
-        valid=bool(row["valid"]),
-        hors_concours=bool(row["hors_concours"]),
-        utility=_number(row["utility"]),
-        expected_error_km=_number(row["expected_error_km"]),
-        ranks=_ranks(row, awards),
-        trace_risk=_trace_risk(users) if attacked else None,
-        reid_risk=_reid_risk(users) if attacked else None,
-    )
-
-
-def _trace_risk(users: list[Row]) -> NDArray[np.float64] | None:
-    scores = [_number(user["s_T"]) for user in users]
-    if not scores or any(score is None for score in scores):
-        return None
-    return np.clip(1 - np.array(scores, dtype=np.float64), 0, 1)
-
-
-def _reid_risk(users: list[Row]) -> NDArray[np.float64] | None:
-    found = np.array([_number(user["found_by"]) for user in users], dtype=np.float64)
-    tried = np.array([_number(user["attacks"]) for user in users], dtype=np.float64)
-    if not len(users) or not tried.all():
-        return None
-    return np.asarray(found / tried)
-
-
-def _ranks(row: Row, awards: list[Row]) -> tuple[int, int] | None:
-    """The interval of the release's rank in best anonymization of its own challenge."""
-    if row["role"] == "benchmark":
-        return None
-    key = f"best_anonymization_{row['challenge']}"
-    for place in awards:
-        if place["award"] == key and team_of(str(place["team"])) == row["team"]:
-            low, high = _number(place["rank_low"]), _number(place["rank_high"])
-            return None if low is None or high is None else (int(low), int(high))
-    return None
-
-
-def _matrix(
-    kind: AttackKind,
-    archive: Archive,
-    tables: Mapping[str, list[Row]],
-    labels: Mapping[str, str],
-    names: Mapping[str, str],
-) -> Matrix:
-    cells = [row for row in tables["cells"] if row["kind"] == kind]
-    score = {
-        (str(row["pubtraces"]), team_of(str(row["attacker"]))): float(row["score"] or 0.0)
-        for row in cells
-    }
-    method = {team_of(str(row["attacker"])): str(row["attack"] or "") for row in cells}
-    sums = {
-        team_of(str(row["attacker"])): _number(row["sum"])
-        for row in tables["sums"]
-        if row["kind"] == kind
-    }
-    samples = archive.sample_attacks(kind)
-    attackers = [
-        Attacker(number, _team_name(number, names), method.get(number, ""))
-        for number in archive.attackers
-    ]
-    attackers += [
-        Attacker(column, "Sample attack", name, sample=True) for column, name in samples.items()
-    ]
-    lowest = "s_R_min" if kind == "reid" else "s_T_min"
-    return Matrix(
-        attackers=tuple(attackers),
-        values=tuple(
-            tuple(score.get((file, attacker.label)) for attacker in attackers) for file in labels
-        ),
-        minima=tuple(_number(row[lowest]) for row in tables["releases"]),
-        sums=tuple(None if a.sample else sums.get(a.label) for a in attackers),
-    )
-
-
-def _awards(rows: list[Row], names: Mapping[str, str]) -> list[Award]:
-    said = {"higher": "highest", "lower": "lowest"}
-    found: dict[str, Award] = {}
-    for row in rows:
-        key, title = str(row["award"]), str(row["title"])
-        measure = f"{said[str(row['better'])]} {_measure(key)}"
-        award = found.setdefault(key, Award(title, (), None, measure))
-        if row["rank"] == 1:
-            winner = _team_name(team_of(str(row["team"])), names)
-            found[key] = Award(title, (*award.winners, winner), _number(row["value"]), measure)
-    return list(found.values())
-
-
-def _measure(key: str) -> str:
-    return {
-        "best_anonymization_trace": "s_T,min",
-        "best_anonymization_reid": "s_R,min",
-        "best_reidentification": "sum of s_R",
-        "best_trace_inference": "sum of s_T",
-        "overall": "sum of both minima",
-    }.get(key, "score")
 
 
 def _rules(rules: Rules) -> list[tuple[str, str]]:
@@ -285,39 +171,29 @@ def _rules(rules: Rules) -> list[tuple[str, str]]:
     ]
 
 
-def _example(
-    archive: Archive, tables: Mapping[str, list[Row]], names: Mapping[str, str]
-) -> TraceExample | None:
+def _example(archive: Archive, board: BoardFacts, users: Mapping[str, Rows]) -> TraceExample | None:
     """A user of middling risk in a middling release: the median s_T,min of the valid teams."""
-    choices = [
-        row
-        for row in tables["releases"]
-        if row["valid"] and not row["hors_concours"] and row["role"] == "team" and row["s_T_by"]
-    ]
+    choices = [one for one in board.releases if one.status == "team" and one.trace_by]
     if not choices:
         return None
-    row = sorted(choices, key=lambda r: float(r["s_T_min"] or 0.0))[len(choices) // 2]
-    entry = next(e for e in archive.entries if e.release == row["pubtraces"])
+    release = sorted(choices, key=lambda one: one.trace_min or 0.0)[len(choices) // 2]
+    entry = next(e for e in archive.entries if e.release == release.file)
     if not archive.secret_file(entry, "orgtraces").exists():
         return None
-    attacker = str(row["s_T_by"]).split()[0]
+    attacker = team_of(release.trace_by.split()[0])
     original, inferred = archive.original(entry), _strongest(archive, entry, attacker)
-    users = _by_file(tables["users"]).get(str(row["pubtraces"]), [])
-    if inferred is None or len(users) != original.n_users:
+    scores = [user["s_T"] for user in users.get(release.file, [])]
+    if inferred is None or len(scores) != original.n_users:
         return None
-    at = _middle_user([_number(user["s_T"]) for user in users])
+    at = _middle_user(scores)
     clock = original.clock
     cells = archive.obfuscated(entry)
-    attack = next(
-        str(cell["attack"] or "")
-        for cell in tables["cells"]
-        if cell["kind"] == "trace" and team_of(str(cell["attacker"])) == attacker
-    )
-    by = _team_name(attacker, names) if attacker.isdigit() else "the sample attack"
+    column = next(one for one in board.trace.attackers if one.label == attacker)
+    by = "the sample attack" if column.sample else column.name
     return TraceExample(
         user=str(int(original.users[at])),
-        defender=f"{_team_name(str(row['team']), names)} with {_method(row['method'])}",
-        attacker=f"{by} with {attack}",
+        defender=f"{release.name} with {short_method(release.method)}",
+        attacker=f"{by} with {column.attack}",
         days=clock.days,
         slots=tuple(f"{m // 60 % 24:02d}:{m % 60:02d}" for m in clock.minutes),
         original=tuple(original.regions[at].tolist()),
@@ -353,16 +229,3 @@ def _middle_user(scores: list[float | None]) -> int:
     """The user (position) whose score is nearest to the median; the first of several."""
     values = np.array([1.0 if score is None else score for score in scores])
     return int(np.abs(values - np.median(values)).argmin())
-
-
-def _method(name: Value) -> str:
-    """A method's name with its tuned numbers cut to what people compare.
-
-    >>> _method("MRLH(1,1,0.14370915963680297)")
-    'MRLH(1,1,0.1437)'
-    """
-    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.4g}", str(name or ""))
-
-
-def _number(value: Value) -> float | None:
-    return None if value is None else float(value)

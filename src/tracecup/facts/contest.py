@@ -5,107 +5,40 @@ Everything that is not there (a map, the risk of each user) is None and is left 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.contest.correlation import Correlation
 from tracecup.errors import InvalidParameter
-from tracecup.report.markup import clean
+from tracecup.facts.board import STATUSES, BoardFacts, MatrixFacts, ReleaseFacts
+from tracecup.facts.text import clean
 
 LONGEST_LABEL = 12
 
 
 @dataclass(frozen=True)
-class Release:
-    """One released set of traces: a row of the score matrices.
+class UserRisks:
+    """What attackers found out about each user of a release, shape (users,) each.
 
-    `label` is how charts and tables call it ("007"). A release `hors_concours` shows its raw scores
-    whether it is valid or not. `expected_error_km` belongs to the strongest trace inference;
-    `ranks` is the interval of the rank in best anonymization over resampled users.
-    `trace_risk` and `reid_risk` have shape (users,): the part of the user's trace that the
-    strongest attack got right (1 - the user's own s_T), and the share of the attackers who found
-    the user's pseudonym.
+    `trace` is the part of the user's trace that the strongest attack got right (1 - the user's
+    own s_T), `reid` the share of the attackers who found the user's pseudonym.
     """
 
-    label: str
-    name: str
-    obfuscation: str = ""
-    benchmark: bool = False
-    valid: bool = True
-    hors_concours: bool = False
-    utility: float | None = None
-    expected_error_km: float | None = None
-    ranks: tuple[int, int] | None = None
-    trace_risk: NDArray[np.float64] | None = None
-    reid_risk: NDArray[np.float64] | None = None
-
-    @property
-    def status(self) -> str:
-        """The word that charts colour by."""
-        if self.hors_concours:
-            return "hors concours"
-        if not self.valid:
-            return "invalid"
-        return "benchmark" if self.benchmark else "team"
-
-    @property
-    def attacked(self) -> bool:
-        """Whether attackers got it: an invalid release is not published."""
-        return self.valid or self.hors_concours
-
-    @property
-    def counts(self) -> bool:
-        """Whether it enters the correlation: valid teams and the benchmark (paper, Figure 9)."""
-        return self.valid and not self.hors_concours
+    trace: NDArray[np.float64] | None = None
+    reid: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
-class Attacker:
-    """A column of a score matrix: a team, or a sample attack of the organisers."""
-
-    label: str
-    name: str
-    method: str = ""
-    sample: bool = False
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """Privacy scores of every release (rows) against every attacker (columns), one kind of attack.
-
-    `values[i][j]` is None on a team's own release and where no attack was handed in; `minima`
-    has one value per release, None where there is no score at all; `sums` one per attacker, None
-    for sample attacks (they win nothing).
-    """
-
-    attackers: tuple[Attacker, ...]
-    values: tuple[tuple[float | None, ...], ...]
-    minima: tuple[float | None, ...]
-    sums: tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class Award:
-    """A title, who won it (several on a tie), and the value that decided."""
-
-    title: str
-    winners: tuple[str, ...]
-    value: float | None
-    measure: str = ""
-
-
-@dataclass(frozen=True)
-class CityMap:
+class CityFacts:
     """The grid of regions (index = y * nx + x from the south-west) and its hospital regions."""
 
     nx: int
     ny: int
+    km_x: float
+    km_y: float
     hospitals: tuple[int, ...] = ()
-    width_km: float | None = None
-    height_km: float | None = None
 
 
 @dataclass(frozen=True)
@@ -135,45 +68,60 @@ class TraceExample:
 
 
 @dataclass(frozen=True)
+class Movement:
+    """Shares of all events by how far they were moved; `regions` are mean km by original region.
+
+    Bin k holds distances from k * width_km; the last bin holds everything farther.
+    """
+
+    width_km: float
+    shares: tuple[float, ...]
+    regions: tuple[float | None, ...]
+    unchanged: float
+    deleted: float
+    sets: float
+    mean_km: float | None
+
+
+@dataclass(frozen=True)
 class ContestFacts:
     """Everything the report of a contest shows.
 
     `summary` is one line such as "2000 users, 1024 regions, 20 days"; `users` the number of users
-    of each release; `rules` are pairs of a name and a value as people read them. `prior_ceiling`
-    is the s_T that an attacker without the release already reaches. `made_with` names versions
-    and seeds.
+    of each release; `rules` are pairs of a name and a value as people read them; `risks` are by
+    the label of a release. `made_with` names versions and seeds.
     """
 
     name: str
     summary: str
     users: int
     rules: tuple[tuple[str, str], ...]
-    releases: tuple[Release, ...]
-    reid: Matrix
-    trace: Matrix
-    correlation: Correlation
-    awards: tuple[Award, ...] = ()
+    board: BoardFacts
+    risks: Mapping[str, UserRisks] = field(default_factory=dict)
     floor: float = 0.7
-    city: CityMap | None = None
+    city: CityFacts | None = None
     population: Population | None = None
     example: TraceExample | None = None
-    prior_ceiling: float | None = None
     made_with: str = ""
 
     def check(self) -> None:
         """Raise `InvalidParameter` at the first thing that does not fit together."""
         if self.users < 1:
             raise InvalidParameter(f"a contest has at least one user, got {self.users}")
-        if not self.releases:
+        board = self.board
+        labels = [release.label for release in board.releases]
+        if not labels:
             raise InvalidParameter("a report needs at least one release")
-        _check_labels("releases", [release.label for release in self.releases])
-        for release in self.releases:
+        _check_labels("releases", labels)
+        for release in board.releases:
             _check_release(release)
-        for name, matrix in (("reid", self.reid), ("trace", self.trace)):
-            _check_matrix(name, matrix, len(self.releases))
+        for label, risks in self.risks.items():
+            _check_risk(f"trace risk of {label}", risks.trace)
+            _check_risk(f"re-identification risk of {label}", risks.reid)
+        for matrix in board.matrices:
+            _check_matrix(matrix, labels)
         _check_share("floor", self.floor)
-        _check_share("prior_ceiling", self.prior_ceiling)
-        c = self.correlation
+        c = board.correlation
         if any(x is not None and not -1 <= x <= 1 for x in (c.value, c.low, c.high)):
             raise InvalidParameter(f"a correlation lies within -1..1, got {c}")
         if self.city is not None:
@@ -193,33 +141,41 @@ def _check_labels(what: str, labels: Sequence[str]) -> None:
         raise InvalidParameter(f"{what}: two have the same label")
 
 
-def _check_release(release: Release) -> None:
-    _check_share(f"utility of {release.label}", release.utility)
-    for name in ("trace_risk", "reid_risk"):
-        risk = getattr(release, name)
-        if risk is None:
-            continue
-        if risk.ndim != 1 or not len(risk):
-            raise InvalidParameter(f"{name} of {release.label}: shape (users,), got {risk.shape}")
-        if not bool(np.all((risk >= 0) & (risk <= 1))):
-            raise InvalidParameter(f"{name} of {release.label} must lie within 0..1")
+def _check_release(release: ReleaseFacts) -> None:
+    if release.status not in STATUSES:
+        raise InvalidParameter(
+            f"the status of {release.label} is one of {', '.join(STATUSES)}, got {release.status!r}"
+        )
+    for name in ("utility", "reid_min", "trace_min", "ceiling"):
+        _check_share(f"{name} of {release.label}", getattr(release, name))
 
 
-def _check_matrix(name: str, matrix: Matrix, rows: int) -> None:
-    columns = len(matrix.attackers)
+def _check_risk(name: str, risk: NDArray[np.float64] | None) -> None:
+    if risk is None:
+        return
+    if risk.ndim != 1 or not len(risk):
+        raise InvalidParameter(f"{name}: shape (users,), got {risk.shape}")
+    if not bool(np.all((risk >= 0) & (risk <= 1))):
+        raise InvalidParameter(f"{name} must lie within 0..1")
+
+
+def _check_matrix(matrix: MatrixFacts, labels: Sequence[str]) -> None:
+    name, columns = matrix.kind, len(matrix.attackers)
     _check_labels(f"attackers of {name}", [attacker.label for attacker in matrix.attackers])
-    if len(matrix.values) != rows or any(len(row) != columns for row in matrix.values):
-        raise InvalidParameter(f"{name}: the matrix must be {rows} releases x {columns} attackers")
-    if len(matrix.minima) != rows or len(matrix.sums) != columns:
-        raise InvalidParameter(f"{name}: needs {rows} minima and {columns} sums")
-    for row in matrix.values:
-        for value in row:
+    if [row.label for row in matrix.rows] != list(labels):
+        raise InvalidParameter(f"{name}: the rows of the matrix must be the releases")
+    for row in matrix.rows:
+        if len(row.values) != columns:
+            raise InvalidParameter(
+                f"{name}: {row.label} must have {columns} scores, got {len(row.values)}"
+            )
+        for value in (*row.values, row.minimum):
             _check_share(f"a score of {name}", value)
-    for value in matrix.minima:
-        _check_share(f"a minimum of {name}", value)
 
 
-def _check_maps(city: CityMap, population: Population | None, example: TraceExample | None) -> None:
+def _check_maps(
+    city: CityFacts, population: Population | None, example: TraceExample | None
+) -> None:
     regions = city.nx * city.ny
     if city.nx < 1 or city.ny < 1:
         raise InvalidParameter(f"a city has at least one region, got {city.nx} x {city.ny}")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from importlib import resources
 
 from tracecup import __version__
-from tracecup.report.markup import Html, clean, element, join, scrolling, table
+from tracecup.facts.text import clean
+from tracecup.report.markup import Html, element, join, scrolling, table
 from tracecup.safeio import atomic_write
 from tracecup.score import Interval
 from tracecup.study.audit import BINS, Audit, Audited

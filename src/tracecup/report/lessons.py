@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tracecup.report.facts import ContestFacts, Release
-from tracecup.report.markup import Html, clean, element, name_of
+from tracecup.charts.words import status
+from tracecup.facts import ContestFacts, ReleaseFacts
+from tracecup.facts.text import clean, short_method
+from tracecup.report.markup import Html, element, name_of
 
 CHEAT = "cheat("
 SAFE_FROM_REID = 0.99
@@ -27,7 +29,7 @@ FOUND_ALL, AT_THE_CEILING, MANY, NARROW = 0.01, 0.03, 1 / 3, 0.1
 class Point:
     """A release with both its minima."""
 
-    release: Release
+    release: ReleaseFacts
     reid: float
     trace: float
 
@@ -67,9 +69,9 @@ def leave_one_out(points: list[Point]) -> tuple[Point, float] | None:
 
 def _points(facts: ContestFacts) -> list[Point]:
     return [
-        Point(release, r, t)
-        for release, r, t in zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True)
-        if release.attacked and r is not None and t is not None
+        Point(one, one.reid_min, one.trace_min)
+        for one in facts.board.scored
+        if one.reid_min is not None and one.trace_min is not None
     ]
 
 
@@ -120,19 +122,19 @@ def _cheating(points: list[Point], users: int) -> list[Html]:
             "p",
             [
                 element("strong", "Cheating anonymization. "),
-                name_of(cheat.release.obfuscation),
+                name_of(short_method(cheat.release.method)),
                 " hands every chosen user the trace of another one before the judge shuffles them "
-                f"again ({cheat.release.label}, {cheat.release.status}). Against re-identification "
-                f"it scores {cheat.reid:.3f}, against trace inference {cheat.trace:.3f}; the "
-                f"benchmark, which hides nothing, has {base.reid:.3f} and {base.trace:.3f}. "
-                f"{verdict}",
+                f"again ({cheat.release.label}, {status(cheat.release.status)}). Against "
+                f"re-identification it scores {cheat.reid:.3f}, against trace inference "
+                f"{cheat.trace:.3f}; the benchmark, which hides nothing, has {base.reid:.3f} and "
+                f"{base.trace:.3f}. {verdict}",
             ],
         )
     ]
 
 
 def _correlation(facts: ContestFacts, points: list[Point]) -> Html:
-    value, n = facts.correlation.value, facts.correlation.pairs
+    value, n = facts.board.correlation.value, facts.board.correlation.pairs
     if value is None:
         return Html("")
     heading = element("strong", "Who cannot be told apart is hard to follow. ")
@@ -167,7 +169,7 @@ def _exceptions(points: list[Point]) -> list[str]:
 
 
 def _cheats(point: Point) -> bool:
-    return point.release.obfuscation.lower().startswith(CHEAT)
+    return point.release.method.lower().startswith(CHEAT)
 
 
 def _why_weak(facts: ContestFacts, points: list[Point]) -> list[str]:
@@ -182,7 +184,7 @@ def _why_weak(facts: ContestFacts, points: list[Point]) -> list[str]:
         point = out[0]
         said.append(
             f"One release accounts for it: without {point.release.label} "
-            f"({clean(point.release.obfuscation) or 'obfuscation not told'}), which has "
+            f"({clean(short_method(point.release.method)) or 'obfuscation not told'}), which has "
             f"{point.reid:.3f} and {point.trace:.3f}, it would be {out[1]:.3f}. "
         )
     broken = sum(p.reid <= FOUND_ALL for p in counted)
@@ -191,7 +193,7 @@ def _why_weak(facts: ContestFacts, points: list[Point]) -> list[str]:
             f"In {broken} of {n} releases nearly everybody was re-identified (s_R,min at most "
             f"{FOUND_ALL:g}), so that s_R,min does not tell them apart. "
         )
-    ceiling = facts.prior_ceiling
+    ceiling = facts.board.ceiling
     if ceiling is not None:
         full = sum(p.trace >= ceiling - AT_THE_CEILING for p in counted)
         if full >= MANY * n:

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import html
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
-LONGEST_NAME = 60
-VOID = frozenset({"meta", "img", "input", "br", "link"})
-# Joiners belong to scripts and emoji; every other invisible format character can be used to
-# reorder or hide text and is dropped.
-KEPT_FORMAT = frozenset({"\u200c", "\u200d"})
+from tracecup.facts.text import Cell, clean, spelled
 
-Cell = str | int | float | None
+VOID = frozenset({"meta", "img", "input", "br", "link"})
 
 
 class Html(str):
@@ -56,21 +51,6 @@ def join(content: Part) -> Html:
             part if isinstance(part, Html) else html.escape(part, quote=False) for part in parts
         )
     )
-
-
-def clean(text: str, longest: int = LONGEST_NAME) -> str:
-    """A name fit to be shown: one line, no control, bidi or invisible characters, not too long.
-
-    >>> clean("a\\u202eb\\n c\\x00")
-    'ab c'
-    >>> clean("x" * 100, longest=5)
-    'xxxx…'
-    """
-    shown = "".join(
-        " " if character.isspace() else character for character in text if _harmless(character)
-    )
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
 def name_of(text: str) -> Html:
@@ -124,20 +104,13 @@ def data_block(identifier: str, value: object) -> Html:
     return Html(f'<script type="application/json" id="{said}">{text}</script>')
 
 
-def spelled(value: float | None, digits: int = 3) -> str:
-    """A number as the report writes it; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
 def _is_number(value: Cell) -> bool:
     return value is None or isinstance(value, int | float)
 
 
 def _cell(value: Cell, is_head: bool) -> Html:
-    if isinstance(value, float):
+    if value is None or isinstance(value, float):
         shown = Html(spelled(value))
-    elif value is None:
-        shown = Html("–")
     elif isinstance(value, Html):
         shown = value
     else:
@@ -146,13 +119,3 @@ def _cell(value: Cell, is_head: bool) -> Html:
     if is_head:
         return element("th", [shown], {"scope": "row", **attributes})
     return element("td", [shown], attributes)
-
-
-def _harmless(character: str) -> bool:
-    if character.isspace():
-        return True
-    code = ord(character)
-    if code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF:  # not characters, invalid in SVG
-        return False
-    category = unicodedata.category(character)
-    return category not in {"Cc", "Cs", "Cf", "Co"} or character in KEPT_FORMAT

@@ -10,20 +10,14 @@ import hashlib
 import os
 from importlib import metadata, resources
 
-from tracecup.report import maps, matrices, risk, scores
-from tracecup.report.chart import Chart, figure, script, views_of
-from tracecup.report.facts import Award, ContestFacts
+from tracecup.charts import maps, matrices, risk, scores
+from tracecup.charts.figure import Figure
+from tracecup.charts.words import status, who
+from tracecup.facts import AwardFacts, ContestFacts
+from tracecup.facts.text import Cell, clean, short_method
+from tracecup.report.figures import figure, script, views_of
 from tracecup.report.lessons import lessons
-from tracecup.report.markup import (
-    Cell,
-    Html,
-    clean,
-    data_block,
-    element,
-    name_of,
-    scrolling,
-    table,
-)
+from tracecup.report.markup import Html, data_block, element, name_of, scrolling, table
 from tracecup.safeio import atomic_write
 
 VIEWS = "views"
@@ -78,7 +72,7 @@ def report_html(facts: ContestFacts) -> str:
 class Section:
     """A part of the page: heading, text and charts."""
 
-    def __init__(self, key: str, title: str, text: list[Html], *charts: Chart | None) -> None:
+    def __init__(self, key: str, title: str, text: list[Html], *charts: Figure | None) -> None:
         self.key, self.title = key, title
         self.charts = [chart for chart in charts if chart is not None]
         heading = element("h2", title, {"id": f"{key}-heading"})
@@ -90,11 +84,12 @@ class Section:
 
 
 def _sections(facts: ContestFacts) -> list[Section]:
+    board, city = facts.board, facts.city
     found = [
         Section("contest", "What this contest is", _contest_text(facts)),
         Section("rules", "The rules", [scrolling(_rules(facts), "The rules of this contest")]),
         Section("awards", "Awards and standings", _standings(facts)),
-        Section("minima-section", "Two kinds of privacy", _minima_text(), scores.scatter(facts)),
+        Section("minima-section", "Two kinds of privacy", _minima_text(), scores.scatter(board)),
         Section(
             "matrices",
             "Who broke whom",
@@ -105,10 +100,10 @@ def _sections(facts: ContestFacts) -> list[Section]:
                     "stands out is a weak release, a column that stands out is a strong attacker.",
                 )
             ],
-            matrices.heat_map(facts, "reid"),
-            matrices.heat_map(facts, "trace"),
+            matrices.heat_map(board.reid),
+            matrices.heat_map(board.trace),
         ),
-        Section("utility-section", "What privacy costs", [], scores.utility(facts)),
+        Section("utility-section", "What privacy costs", [], scores.utility(board, facts.floor)),
         Section(
             "risk-section",
             "The risk of each user",
@@ -117,7 +112,11 @@ def _sections(facts: ContestFacts) -> list[Section]:
             risk.risk_histogram(facts),
         ),
         Section(
-            "maps", "The city and one user", [], maps.population_map(facts), maps.trace_maps(facts)
+            "maps",
+            "The city and one user",
+            [],
+            maps.population_map(city, facts.population) if city and facts.population else None,
+            maps.example_maps(city, facts.example) if city and facts.example else None,
         ),
         Section("lessons", "What to learn from it", lessons(facts)),
     ]
@@ -138,10 +137,10 @@ def _hash(text: str) -> str:
 
 
 def _banner(facts: ContestFacts) -> Html:
-    winner = next((award for award in facts.awards if award.winners), None)
-    tiles = [("Releases", str(len(facts.releases))), ("Attackers", str(_attackers(facts)))]
-    if facts.correlation.value is not None:
-        tiles.append(("Correlation R", f"{facts.correlation.value:.3f}"))
+    winner = next((award for award in facts.board.awards if award.winners), None)
+    tiles = [("Releases", str(len(facts.board.releases))), ("Attackers", str(_attackers(facts)))]
+    if facts.board.correlation.value is not None:
+        tiles.append(("Correlation R", f"{facts.board.correlation.value:.3f}"))
     shown = [
         element("div", [element("dt", name), element("dd", value)], {"class": "tile"})
         for name, value in tiles
@@ -166,7 +165,7 @@ def _banner(facts: ContestFacts) -> Html:
 
 
 def _attackers(facts: ContestFacts) -> int:
-    names = {a.label for m in (facts.reid, facts.trace) for a in m.attackers if not a.sample}
+    names = {a.label for m in facts.board.matrices for a in m.attackers if not a.sample}
     return len(names)
 
 
@@ -223,8 +222,9 @@ def _contest_text(facts: ContestFacts) -> list[Html]:
                     "pseudonyms alone are worth.",
                 ),
                 *_term(
-                    "Hors concours",
-                    "A release that shows something and takes no part in the awards.",
+                    "Out of competition",
+                    "A release that shows something and takes no part in the awards (hors "
+                    "concours).",
                 ),
             ],
             {"class": "terms"},
@@ -242,29 +242,21 @@ def _rules(facts: ContestFacts) -> Html:
 
 
 def _standings(facts: ContestFacts) -> list[Html]:
-    shown = [scrolling(_award_table(facts.awards), "Awards")] if facts.awards else []
-    rows = sorted(
-        zip(facts.releases, facts.reid.minima, facts.trace.minima, strict=True),
-        key=lambda row: (not row[0].attacked, -(row[2] or 0.0)),
-    )
-    with_error = any(release.expected_error_km is not None for release in facts.releases)
-    with_ranks = any(release.ranks is not None for release in facts.releases)
+    board = facts.board
+    shown = [scrolling(_award_table(board.awards), "Awards")] if board.awards else []
+    rows = sorted(board.releases, key=lambda one: (not one.attacked, -(one.trace_min or 0.0)))
+    with_error = any(one.expected_error_km is not None for one in rows)
+    with_ranks = any(board.ranks(one) is not None for one in rows)
     header = ["Release", "Team", "Obfuscation", "s_U", "s_R,min", "s_T,min"]
     header += ["Expected error, km"] if with_error else []
     header += ["Rank interval (95%)"] if with_ranks else []
     body: list[list[Cell]] = []
-    for release, reid, trace in rows:
-        line: list[Cell] = [
-            release.label,
-            clean(release.name),
-            clean(release.obfuscation),
-            release.utility,
-            reid,
-            trace,
-        ]
-        line += [release.expected_error_km] if with_error else []
-        line += [_ranks(release.ranks)] if with_ranks else []
-        body.append([*line, release.status])
+    for one in rows:
+        line: list[Cell] = [one.label, who(one), clean(short_method(one.method))]
+        line += [one.utility, one.reid_min, one.trace_min]
+        line += [one.expected_error_km] if with_error else []
+        line += [_ranks(board.ranks(one))] if with_ranks else []
+        body.append([*line, status(one.status)])
     standings = table(
         "Standings: releases by privacy against trace inference", (*header, "Status"), body
     )
@@ -287,29 +279,41 @@ def _ranks(ranks: tuple[int, int] | None) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
 
 
-def _award_table(awards: tuple[Award, ...]) -> Html:
+def _award_table(awards: tuple[AwardFacts, ...]) -> Html:
     rows = [
         (
             clean(award.title, 120),
             ", ".join(clean(name) for name in award.winners) or "nobody",
             award.value,
-            clean(award.measure, 120),
+            _measure(award),
         )
         for award in awards
     ]
     return table("Awards", ("Award", "Winner", "Value", "Decided by"), rows)
 
 
+def _measure(award: AwardFacts) -> str:
+    """What decides an award, in words."""
+    measure = {
+        "best_anonymization_trace": "s_T,min",
+        "best_anonymization_reid": "s_R,min",
+        "best_reidentification": "sum of s_R",
+        "best_trace_inference": "sum of s_T",
+        "overall": "sum of both minima",
+    }.get(award.key, "score")
+    return f"{'lowest' if award.better == 'lower' else 'highest'} {measure}"
+
+
 def _attack_table(facts: ContestFacts) -> Html:
     """One line per attacking team, the strongest trace inference first."""
     by_label: dict[str, list[tuple[str, float | None]]] = {}
     names: dict[str, str] = {}
-    for k, matrix in enumerate((facts.reid, facts.trace)):
-        for attacker, total in zip(matrix.attackers, matrix.sums, strict=True):
+    for k, matrix in enumerate(facts.board.matrices):
+        for attacker in matrix.attackers:
             if not attacker.sample:
                 names[attacker.label] = clean(attacker.name)
                 parts = by_label.setdefault(attacker.label, [("", None), ("", None)])
-                parts[k] = (clean(attacker.method), total)
+                parts[k] = (clean(attacker.attack), attacker.sum)
     ordered = sorted(
         by_label.items(), key=lambda item: float("inf") if item[1][1][1] is None else item[1][1][1]
     )

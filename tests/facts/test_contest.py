@@ -7,7 +7,7 @@ import pytest
 
 from tracecup.contest.correlation import Correlation
 from tracecup.errors import InvalidParameter
-from tracecup.report import CityMap, Population, Release
+from tracecup.facts import CityFacts, Population, ReleaseFacts, UserRisks
 
 
 @pytest.fixture(scope="module")
@@ -17,18 +17,35 @@ def facts(make_facts):
 
 class TestRelease:
     @pytest.mark.parametrize(
-        ("given", "status", "attacked", "counts"),
+        ("status", "attacked", "counts"),
         [
-            ({}, "team", True, True),
-            ({"benchmark": True}, "benchmark", True, True),
-            ({"valid": False}, "invalid", False, False),
-            ({"hors_concours": True}, "hors concours", True, False),
-            ({"hors_concours": True, "valid": False}, "hors concours", True, False),
+            ("team", True, True),
+            ("benchmark", True, True),
+            ("invalid", False, False),
+            ("hors concours", True, False),
         ],
     )
-    def test_status(self, given, status, attacked, counts):
-        release = Release("001", "A", **given)
-        assert (release.status, release.attacked, release.counts) == (status, attacked, counts)
+    def test_status(self, status, attacked, counts):
+        release = ReleaseFacts("001", "A", status)
+        assert (release.attacked, release.counts) == (attacked, counts)
+
+
+def other_board(facts, **changes):
+    """The facts with another board."""
+    return replace(facts, board=replace(facts.board, **changes))
+
+
+def other_first(facts, **changes):
+    """The facts with another first release."""
+    first, *rest = facts.board.releases
+    return other_board(facts, releases=(replace(first, **changes), *rest))
+
+
+def other_row(facts, **changes):
+    """The facts with another first row of the first matrix."""
+    reid, trace = facts.board.matrices
+    rows = (replace(reid.rows[0], **changes), *reid.rows[1:])
+    return other_board(facts, matrices=(replace(reid, rows=rows), trace))
 
 
 class TestCheck:
@@ -37,7 +54,7 @@ class TestCheck:
 
     def test_nothing_at_all(self, facts):
         with pytest.raises(InvalidParameter, match="at least one release"):
-            replace(facts, releases=()).check()
+            other_board(facts, releases=()).check()
 
     def test_nobody_to_protect(self, facts):
         with pytest.raises(InvalidParameter, match="at least one user"):
@@ -45,42 +62,45 @@ class TestCheck:
 
     @pytest.mark.parametrize("label", ["", "x" * 13, "a\u202eb", " a"])
     def test_a_label_that_could_be_mistaken(self, facts, label):
-        releases = (replace(facts.releases[0], label=label), *facts.releases[1:])
         with pytest.raises(InvalidParameter, match="plain characters"):
-            replace(facts, releases=releases).check()
+            other_first(facts, label=label).check()
 
     def test_two_releases_of_one_label(self, facts):
-        releases = (replace(facts.releases[0], label="001"), *facts.releases[1:])
         with pytest.raises(InvalidParameter, match="the same label"):
-            replace(facts, releases=releases).check()
+            other_first(facts, label="001").check()
 
-    def test_a_matrix_of_another_size(self, facts):
-        with pytest.raises(InvalidParameter, match="reid: the matrix must be"):
-            replace(facts, reid=replace(facts.reid, values=facts.reid.values[1:])).check()
+    def test_a_status_that_is_none(self, facts):
+        with pytest.raises(InvalidParameter, match="the status of 000 is one of"):
+            other_first(facts, status="winner").check()
 
-    def test_minima_of_another_length(self, facts):
-        with pytest.raises(InvalidParameter, match="trace: needs"):
-            replace(facts, trace=replace(facts.trace, minima=(0.5,))).check()
+    def test_rows_of_other_releases(self, facts):
+        with pytest.raises(InvalidParameter, match="reid: the rows of the matrix"):
+            other_row(facts, label="009").check()
+
+    def test_a_row_of_another_length(self, facts):
+        with pytest.raises(InvalidParameter, match="reid: 000 must have 8 scores, got 1"):
+            other_row(facts, values=(0.5,)).check()
 
     @pytest.mark.parametrize("score", [-0.1, 1.1, float("nan")])
     def test_a_score_that_is_none(self, facts, score):
-        rows = ((score, *facts.reid.values[0][1:]), *facts.reid.values[1:])
-        with pytest.raises(InvalidParameter, match="must lie within 0..1"):
-            replace(facts, reid=replace(facts.reid, values=rows)).check()
+        values = (score, *facts.board.reid.rows[0].values[1:])
+        for wrong in ({"values": values}, {"minimum": score}):
+            with pytest.raises(InvalidParameter, match="must lie within 0..1"):
+                other_row(facts, **wrong).check()
+        with pytest.raises(InvalidParameter, match="trace_min of 000"):
+            other_first(facts, trace_min=score).check()
 
     def test_a_risk_out_of_range(self, facts):
-        releases = (replace(facts.releases[0], trace_risk=np.array([2.0])), *facts.releases[1:])
-        with pytest.raises(InvalidParameter, match="trace_risk of 000"):
-            replace(facts, releases=releases).check()
+        with pytest.raises(InvalidParameter, match="trace risk of 000"):
+            replace(facts, risks={"000": UserRisks(trace=np.array([2.0]))}).check()
 
     def test_a_risk_of_another_shape(self, facts):
-        releases = (replace(facts.releases[0], reid_risk=np.zeros((2, 2))), *facts.releases[1:])
-        with pytest.raises(InvalidParameter, match="reid_risk of 000: shape"):
-            replace(facts, releases=releases).check()
+        with pytest.raises(InvalidParameter, match="re-identification risk of 000: shape"):
+            replace(facts, risks={"000": UserRisks(reid=np.zeros((2, 2)))}).check()
 
     def test_a_correlation_that_is_none(self, facts):
         with pytest.raises(InvalidParameter, match=r"within -1\.\.1"):
-            replace(facts, correlation=Correlation(1.5, None, None, 3, 0.95)).check()
+            other_board(facts, correlation=Correlation(1.5, None, None, 3, 0.95)).check()
 
     def test_maps_without_a_city(self, facts):
         with pytest.raises(InvalidParameter, match="need the city"):
@@ -88,11 +108,11 @@ class TestCheck:
 
     def test_a_city_without_regions(self, facts):
         with pytest.raises(InvalidParameter, match="at least one region"):
-            replace(facts, city=CityMap(0, 3)).check()
+            replace(facts, city=CityFacts(0, 3, 1, 1)).check()
 
     def test_a_hospital_outside(self, facts):
         with pytest.raises(InvalidParameter, match="hospital region 30"):
-            replace(facts, city=CityMap(6, 5, (30,))).check()
+            replace(facts, city=CityFacts(6, 5, 1, 1, (30,))).check()
 
     def test_population_of_another_city(self, facts):
         other = Population(("08:00",), np.zeros((1, 7)))

@@ -13,8 +13,9 @@ from tracecup.city import City, Clock, Grid
 from tracecup.contest.rules import ChallengeRules, ClockRules, Rules
 from tracecup.contest.season import Season, play
 from tracecup.errors import InvalidFile, UnreadableFile
-from tracecup.report import facts_of_archive, report_html
-from tracecup.report.archive import population_of
+from tracecup.facts import facts_of_archive
+from tracecup.facts.archive import population_of
+from tracecup.report import report_html
 from tracecup.score import inference_score
 from tracecup.traces import Traces
 
@@ -76,41 +77,39 @@ class TestFactsOfArchive:
 
     @pytest.mark.parametrize("kind", ["reid", "trace"])
     def test_scores_minima_and_sums_are_those_of_the_sheets(self, archive, facts, kind):
-        matrix = facts.reid if kind == "reid" else facts.trace
+        matrix = facts.board.reid if kind == "reid" else facts.board.trace
         rows = sheet(archive, kind)
-        at = {release.label: k for k, release in enumerate(facts.releases)}
+        told = {row.label: row for row in matrix.rows}
         for row in rows[:-1]:
-            k = at[row["pubtraces"][14:17]]
-            for attacker, value in zip(matrix.attackers, matrix.values[k], strict=True):
+            one = told[row["pubtraces"][14:17]]
+            for attacker, value in zip(matrix.attackers, one.values, strict=True):
                 shown = row[attacker.label if attacker.sample else f"team{attacker.label}"]
                 assert (value is None) == (shown == "-")
                 assert value is None or value == pytest.approx(float(shown))
-            assert matrix.minima[k] == pytest.approx(
-                float(row["SecI" if kind == "reid" else "SecT"])
-            )
-        for attacker, total in zip(matrix.attackers, matrix.sums, strict=True):
+            assert one.minimum == pytest.approx(float(row["SecI" if kind == "reid" else "SecT"]))
+        for attacker in matrix.attackers:
             if attacker.sample:
-                assert total is None
+                assert attacker.sum is None
             else:
-                assert total == pytest.approx(float(rows[-1][f"team{attacker.label}"]))
+                assert attacker.sum == pytest.approx(float(rows[-1][f"team{attacker.label}"]))
 
     def test_releases(self, facts):
-        assert [(r.label, r.status) for r in facts.releases] == [
+        assert [(r.label, r.status) for r in facts.board.releases] == [
             ("000", "benchmark"),
             ("001", "team"),
             ("002", "team"),
             ("003", "hors concours"),
             ("004", "invalid"),
         ]
-        assert facts.releases[3].obfuscation == "Cheat(1)"
-        assert facts.releases[1].name == "Ann & <b>"
-        assert facts.releases[2].name == "Team 002"
+        assert facts.board.releases[3].method == "Cheat(1)"
+        assert facts.board.releases[1].name == "Ann & <b>"
+        assert facts.board.releases[2].name == "Team 002"
 
     def test_awards_and_correlation_are_those_of_the_summary(self, archive, facts):
         summary = json.loads((archive.results / "summary.json").read_text())
-        assert vars(facts.correlation) == summary["correlation"]
+        assert vars(facts.board.correlation) == summary["correlation"]
         named = {"001": "Ann & <b>"}
-        for award, told in zip(facts.awards, summary["awards"].values(), strict=True):
+        for award, told in zip(facts.board.awards, summary["awards"].values(), strict=True):
             assert award.title == told["title"]
             assert award.value == told["value"]
             numbers = [w.removeprefix("team") for w in told["winners"]]
@@ -119,12 +118,12 @@ class TestFactsOfArchive:
     def test_risk_is_what_is_missing_to_one(self, archive, facts):
         with (archive.results / "users.csv").open(newline="") as file:
             rows = [r for r in csv.DictReader(file) if "team002" in r["pubtraces"]]
-        release = facts.releases[2]
-        np.testing.assert_allclose(release.trace_risk, [1 - float(r["s_T"]) for r in rows])
+        risks = facts.risks["002"]
+        np.testing.assert_allclose(risks.trace, [1 - float(r["s_T"]) for r in rows])
         np.testing.assert_allclose(
-            release.reid_risk, [int(r["found_by"]) / int(r["attacks"]) for r in rows]
+            risks.reid, [int(r["found_by"]) / int(r["attacks"]) for r in rows]
         )
-        assert facts.releases[4].trace_risk is None
+        assert "004" not in facts.risks
 
     def test_everybody_is_somewhere_at_every_hour(self, facts):
         assert facts.population.hours == ("08:00", "09:00")
@@ -132,18 +131,18 @@ class TestFactsOfArchive:
 
     def test_city(self, facts):
         assert (facts.city.nx, facts.city.ny, facts.city.hospitals) == (6, 5, (3, 17))
-        assert facts.city.width_km == pytest.approx(0.4)
-        assert facts.city.height_km == pytest.approx(0.5)
+        assert facts.city.km_x == pytest.approx(0.4)
+        assert facts.city.km_y == pytest.approx(0.5)
 
     def test_example_is_a_middling_user_of_a_middling_release(self, archive, facts):
         # Two valid teams: of these the one with the higher minimum is the (upper) median.
         valid = [e for e in archive.entries if e.team in {1, 2}]
-        middling = max(valid, key=lambda e: facts.trace.minima[e.team])
+        middling = max(valid, key=lambda e: facts.board.releases[e.team].trace_min)
         original, at = archive.original(middling), int(facts.example.user) - 1
         assert facts.example.original == tuple(original.regions[at].tolist())
         cells = archive.obfuscated(middling)
         assert facts.example.obfuscated[1] == tuple(cells.cell(at, 1).tolist())
-        risk = facts.releases[middling.team].trace_risk
+        risk = facts.risks[middling.number].trace
         gap = np.abs(risk - np.median(risk))
         assert gap[at] == pytest.approx(gap.min())
 
@@ -154,7 +153,7 @@ class TestFactsOfArchive:
         )
         team = int(example.defender.split()[1]) if example.defender.startswith("Team") else 1
         at = int(example.user) - 1
-        assert one.value == pytest.approx(1 - facts.releases[team].trace_risk[at])
+        assert one.value == pytest.approx(1 - facts.risks[f"{team:03d}"].trace[at])
 
     def test_without_the_secrets_there_is_no_example(self, archive, tmp_path):
         copy = tmp_path / "public"
@@ -165,7 +164,7 @@ class TestFactsOfArchive:
         played = season(tmp_path / "two", reidentification=True)
         facts = facts_of_archive(played.root)
         facts.check()
-        assert [r.label for r in facts.releases][:5] == [
+        assert [r.label for r in facts.board.releases][:5] == [
             "000", "001 IDP", "001 TRP", "002 IDP", "002 TRP",
         ]  # fmt: skip
 

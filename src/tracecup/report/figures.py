@@ -1,4 +1,4 @@
-"""A chart of the report: interactive views, a still picture, and the table behind it.
+"""The figures of the report: charts as HTML with interactive views, a still picture and a table.
 
 The pictures and the JavaScript are made by vl-convert, without any network.
 """
@@ -8,69 +8,26 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from tracecup.report import theme
-from tracecup.report.markup import Html, Part, element, scrolling
-from tracecup.report.theme import Spec
-
-PICTURE_WIDTH = 720
-FOLLOW_THE_PAGE: Spec = {
-    "width": "container",
-    "autosize": {"type": "fit-x", "contains": "padding"},
-}
+from tracecup.charts import theme
+from tracecup.charts.figure import FOLLOW_THE_PAGE, Control, Figure, View
+from tracecup.charts.theme import Spec
+from tracecup.report.markup import Html, element, scrolling, table
 
 
-@dataclass(frozen=True)
-class View:
-    """One interactive picture. `aspect` is height/width where the height follows the width."""
-
-    key: str
-    spec: Spec
-    heading: str = ""
-    aspect: float | None = None
-
-
-@dataclass(frozen=True)
-class Control:
-    """A slider over the positions of `labels`, or a list to choose from; sets a Vega signal."""
-
-    signal: str
-    label: str
-    labels: tuple[str, ...]
-    start: int = 0
-    slider: bool = True
-
-
-@dataclass(frozen=True)
-class Chart:
-    """What a figure shows, in all its forms.
-
-    `alt` says in words what is to be seen. `picture` is a complete specification for print and
-    for readers without JavaScript. `wide` lets the figure scroll sideways on a phone.
-    """
-
-    key: str
-    title: str
-    caption: Part
-    alt: str
-    views: tuple[View, ...]
-    picture: Spec
-    table: Html
-    table_title: str
-    control: Control | None = None
-    wide: bool = False
-
-
-def figure(chart: Chart) -> Html:
+def figure(chart: Figure) -> Html:
     """The chart as an HTML figure; page.js fills in the views and hides the still picture."""
     title = f"{chart.key}-title"
+    hint = [element("span", f" {chart.hint}", {"class": "hint"})] if chart.hint else []
     parts: list[Html] = [
         element(
             "figcaption",
-            [element("h3", chart.title, {"id": title}), element("p", chart.caption)],
+            [
+                element("h3", chart.title, {"id": title}),
+                element("p", [chart.caption, *hint]),
+            ],
         )
     ]
     if chart.control is not None:
@@ -78,22 +35,24 @@ def figure(chart: Chart) -> Html:
     panels = element("div", [_panel(chart, view) for view in chart.views], {"class": "panels"})
     shown = scrolling(panels, chart.title) if chart.wide else panels
     parts.append(element("div", [shown], {"class": "views"}))
-    # Wide pictures scroll as wide views do, instead of becoming too small to read.
-    still = element(
-        "img", (), {"class": "still", "alt": chart.alt, "src": _data_uri(chart.picture)}
-    )
-    parts.append(element("div", [still], {"class": "still-frame"}))
+    if chart.picture is not None:
+        # Wide pictures scroll as wide views do, instead of becoming too small to read.
+        still = element(
+            "img", (), {"class": "still", "alt": chart.alt, "src": _data_uri(chart.picture)}
+        )
+        parts.append(element("div", [still], {"class": "still-frame"}))
+    listed = table(chart.table.caption, chart.table.header, chart.table.cells)
     parts.append(
         element(
             "details",
-            [element("summary", chart.table_title), scrolling(chart.table, chart.table_title)],
+            [element("summary", chart.table_title), scrolling(listed, chart.table_title)],
         )
     )
     kind = "chart wide" if chart.wide else "chart"
     return element("figure", parts, {"class": kind, "id": chart.key, "aria-labelledby": title})
 
 
-def views_of(charts: Sequence[Chart]) -> Mapping[str, object]:
+def views_of(charts: Sequence[Figure]) -> Mapping[str, object]:
     """What page.js needs: the specifications by key, and both themes."""
     return {
         "themes": {"light": theme.light(), "dark": theme.dark()},
@@ -131,11 +90,6 @@ def still_picture(spec: Spec) -> str:
     return _numbered_anew(str(svg))
 
 
-def layered(*layers: Spec, **more: object) -> Spec:
-    """Layers that share their scales."""
-    return {"layer": list(layers), **more}
-
-
 def _numbered_anew(svg: str) -> str:
     """Vega counts gradients and clips through the whole process; here they begin at 0 again."""
     numbers: dict[str, int] = {}
@@ -152,7 +106,7 @@ def _data_uri(spec: Spec) -> str:
     return f"data:image/svg+xml;base64,{packed}"
 
 
-def _panel(chart: Chart, view: View) -> Html:
+def _panel(chart: Figure, view: View) -> Html:
     alt = f"{view.heading}. {chart.alt}" if view.heading else chart.alt
     picture = element(
         "div", (), {"class": "view", "data-view": view.key, "role": "img", "aria-label": alt}

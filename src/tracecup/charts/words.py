@@ -1,0 +1,34 @@
+"""The language of the charts: every text goes through a function, as gettext is one.
+
+Texts stand in English in the charts; who shows them in another language passes its `Say`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tracecup.facts.board import MatrixRow, ReleaseFacts
+from tracecup.facts.text import clean
+
+Say = Callable[[str], str]
+"""Gives a text in the reader's language; what stands in braces stays as it is."""
+
+
+def plain(text: str) -> str:
+    """English, as it is written here."""
+    return text
+
+
+def who(one: ReleaseFacts | MatrixRow, say: Say = plain) -> str:
+    """Whose release it is."""
+    return say("Benchmark") if one.benchmark else clean(one.name)
+
+
+def status(name: str, say: Say = plain) -> str:
+    """The word for the status of a release (`facts.board.STATUSES`)."""
+    return {
+        "team": say("team"),
+        "benchmark": say("benchmark"),
+        "hors concours": say("out of competition"),
+        "invalid": say("invalid"),
+    }[name]

@@ -1,0 +1,355 @@
+"""The board of a round: awards with ties, releases, both matrices, the correlation.
+
+Plain data from the tables of results and from nothing else; report, site, API and tables show it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tracecup.contest.correlation import Correlation
+from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.contest.sheets import team_of
+from tracecup.contest.standing.awards import Award
+
+STATUSES = ("team", "benchmark", "hors concours", "invalid")
+OVERALL = "overall"
+SYMBOLS = {"reid": "s_R", "trace": "s_T"}
+
+Rows = Sequence[Mapping[str, Any]]
+"""A table of results row by row; the judge's own tables, so their columns are known."""
+Names = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class PlaceFacts:
+    """A place in an award; `rank_low` to `rank_high` is its interval over resampled users."""
+
+    rank: int
+    rank_low: int | None
+    rank_high: int | None
+    team: str
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class ExcludedFacts:
+    """A team that is not eligible, and why."""
+
+    team: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class AwardFacts:
+    """An award with all its places; several winners are a tie."""
+
+    key: str
+    title: str
+    better: str
+    winners: tuple[str, ...] = ()
+    tie: bool = False
+    value: float | None = None
+    places: tuple[PlaceFacts, ...] = ()
+    excluded: tuple[ExcludedFacts, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReleaseFacts:
+    """A release with its lowest scores: a row of both matrices. `status` is one of `STATUSES`.
+
+    `label` is how charts and tables call it ("007"). `place` and `total` are its team's in the
+    overall award: the sum of both minima. `expected_error_km` belongs to the strongest trace
+    inference, `ceiling` to an attacker who never saw the release.
+    """
+
+    label: str
+    name: str
+    status: str = "team"
+    file: str = ""
+    team: str = ""
+    challenge: str = "trace"
+    valid: bool = True
+    reason: str = ""
+    method: str = ""
+    utility: float | None = None
+    utility_low: float | None = None
+    utility_high: float | None = None
+    reid_min: float | None = None
+    reid_by: str = ""
+    reid_by_names: str = ""
+    trace_min: float | None = None
+    trace_by: str = ""
+    trace_by_names: str = ""
+    ceiling: float | None = None
+    expected_error_km: float | None = None
+    place: int | None = None
+    total: float | None = None
+
+    @property
+    def benchmark(self) -> bool:
+        """Whether it is the organisers' pseudonymized data."""
+        return self.status == "benchmark"
+
+    @property
+    def attacked(self) -> bool:
+        """Whether attackers got it: an invalid release is not published."""
+        return self.status != "invalid"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it enters the correlation: valid teams and the benchmark (paper, Figure 9)."""
+        return self.status in ("team", "benchmark")
+
+
+@dataclass(frozen=True)
+class AttackerFacts:
+    """A column of a matrix: a team, or a sample attack of the organisers (it wins nothing)."""
+
+    label: str
+    name: str
+    attack: str = ""
+    sample: bool = False
+    sum: float | None = None
+    not_attacked: int | None = None
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """The scores of one release against every attacker; None is its own or no answer."""
+
+    label: str
+    name: str
+    values: tuple[float | None, ...]
+    minimum: float | None
+    benchmark: bool = False
+
+
+@dataclass(frozen=True)
+class MatrixFacts:
+    """All scores of one kind of attack: a row per release, a column per attacker."""
+
+    kind: str
+    attackers: tuple[AttackerFacts, ...]
+    rows: tuple[MatrixRow, ...]
+
+
+@dataclass(frozen=True)
+class BoardFacts:
+    """What the results of a round say; `matrices` are those of re-identification and inference."""
+
+    awards: tuple[AwardFacts, ...]
+    releases: tuple[ReleaseFacts, ...]
+    matrices: tuple[MatrixFacts, ...]
+    correlation: Correlation
+
+    @property
+    def reid(self) -> MatrixFacts:
+        """The matrix of re-identification."""
+        return self.matrices[0]
+
+    @property
+    def trace(self) -> MatrixFacts:
+        """The matrix of trace inference."""
+        return self.matrices[1]
+
+    @property
+    def ceiling(self) -> float | None:
+        """The s_T of an attacker without any release, in the mean over the releases."""
+        known = [one.ceiling for one in self.releases if one.ceiling is not None]
+        return sum(known) / len(known) if known else None
+
+    @property
+    def scored(self) -> tuple[ReleaseFacts, ...]:
+        """Releases that attackers got and that have both minima."""
+        return tuple(
+            one
+            for one in self.releases
+            if one.attacked and one.reid_min is not None and one.trace_min is not None
+        )
+
+    def ranks(self, release: ReleaseFacts) -> tuple[int, int] | None:
+        """The interval of a release's rank in best anonymization of its own challenge."""
+        for award in self.awards:
+            if award.key == f"best_anonymization_{release.challenge}":
+                for place in award.places:
+                    if place.team == release.team and place.rank_low and place.rank_high:
+                        return place.rank_low, place.rank_high
+        return None
+
+
+def board_facts(tables: Mapping[str, Rows], correlation: Correlation, names: Names) -> BoardFacts:
+    """The board from the tables `releases`, `cells`, `sums` and `awards` of a set of results.
+
+    `names` are those of teams by their numbers ("007") and of sample attacks by their columns
+    ("T1"); who is not in it has no name.
+    """
+    awards = _awards(tables["awards"], names)
+    releases = _releases(tables["releases"], names, awards)
+    matrices = (_matrix(kind, tables, releases, names) for kind in ATTACK_KINDS)
+    return BoardFacts(awards, releases, tuple(matrices), correlation)
+
+
+def award_facts(key: str, award: Award, names: Names) -> AwardFacts:
+    """An award over several rounds; without intervals of ranks."""
+    places = [
+        PlaceFacts(one.rank, None, None, one.team, names.get(one.team, one.team), one.value)
+        for one in award.places
+    ]
+    out = [
+        ExcludedFacts(team, names.get(team, team), reason)
+        for team, reason in award.excluded.items()
+    ]
+    return _award(key, award.title, award.better, places, out)
+
+
+def labels_of(releases: Mapping[str, str]) -> dict[str, str]:
+    """Short names of releases: the team's number, with the data set where a team has two.
+
+    >>> labels_of({"pubtraces_team001_data02_TRP.csv": "001"})
+    {'pubtraces_team001_data02_TRP.csv': '001'}
+    """
+    several = {team for team, count in Counter(releases.values()).items() if count > 1}
+    return {
+        file: f"{team} {file.removesuffix('.csv')[-3:]}" if team in several else team
+        for file, team in releases.items()
+    }
+
+
+def named(team: str, names: Names) -> str:
+    """A column of a board for people: its number, and its name where it has one.
+
+    >>> named("team003", {"003": "Blue"}), named("I1", {"I1": "Random-R"}), named("004", {})
+    ('003 Blue', 'I1 Random-R', '004')
+    """
+    label = team_of(team)
+    return f"{label} {names[label]}" if names.get(label) else label
+
+
+def all_named(columns: str, names: Names) -> str:
+    """Several columns, as `s_R_by` tells them: all attackers who reached a minimum.
+
+    >>> all_named("team003 I1", {"003": "Blue"})
+    '003 Blue, I1'
+    """
+    return ", ".join(named(column, names) for column in columns.split())
+
+
+def _releases(rows: Rows, names: Names, awards: tuple[AwardFacts, ...]) -> tuple[ReleaseFacts, ...]:
+    places = {one.team: one for award in awards if award.key == OVERALL for one in award.places}
+    labels = labels_of({row["pubtraces"]: row["team"] for row in rows})
+    return tuple(
+        ReleaseFacts(
+            label=labels[row["pubtraces"]],
+            name=names.get(row["team"], ""),
+            status=_status(row),
+            file=row["pubtraces"],
+            team=row["team"],
+            challenge=row["challenge"],
+            valid=bool(row["valid"]),
+            reason=row["reason"] or "",
+            method=row["method"] or "",
+            utility=row["utility"],
+            utility_low=row["utility_low"],
+            utility_high=row["utility_high"],
+            reid_min=row["s_R_min"],
+            reid_by=row["s_R_by"] or "",
+            reid_by_names=all_named(row["s_R_by"] or "", names),
+            trace_min=row["s_T_min"],
+            trace_by=row["s_T_by"] or "",
+            trace_by_names=all_named(row["s_T_by"] or "", names),
+            ceiling=row["s_T_ceiling"],
+            expected_error_km=row["expected_error_km"],
+            place=places[row["team"]].rank if row["team"] in places else None,
+            total=places[row["team"]].value if row["team"] in places else None,
+        )
+        for row in rows
+    )
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    if row["hors_concours"]:
+        return "hors concours"
+    if not row["valid"]:
+        return "invalid"
+    return "benchmark" if row["role"] == "benchmark" else "team"
+
+
+def _awards(rows: Rows, names: Names) -> tuple[AwardFacts, ...]:
+    found = []
+    for key in dict.fromkeys(row["award"] for row in rows):
+        mine = [(team_of(str(row["team"])), row) for row in rows if row["award"] == key]
+        places = [
+            PlaceFacts(
+                row["rank"], row["rank_low"], row["rank_high"], team, names.get(team, team),
+                row["value"],
+            )
+            for team, row in mine
+            if row["rank"] is not None
+        ]  # fmt: skip
+        out = [
+            ExcludedFacts(team, names.get(team, team), row["excluded"] or "")
+            for team, row in mine
+            if row["rank"] is None
+        ]
+        _team, first = mine[0]
+        found.append(_award(key, first["title"], first["better"], places, out))
+    return tuple(found)
+
+
+def _award(
+    key: str, title: str, better: str, places: list[PlaceFacts], out: list[ExcludedFacts]
+) -> AwardFacts:
+    first = [one for one in places if one.rank == 1]
+    return AwardFacts(
+        key,
+        title,
+        better,
+        winners=tuple(one.name for one in first),
+        tie=len(first) > 1,
+        value=first[0].value if first else None,
+        places=tuple(places),
+        excluded=tuple(out),
+    )
+
+
+def _matrix(
+    kind: str, tables: Mapping[str, Rows], releases: tuple[ReleaseFacts, ...], names: Names
+) -> MatrixFacts:
+    cells = [row for row in tables["cells"] if row["kind"] == kind]
+    score = {(row["pubtraces"], team_of(row["attacker"])): row["score"] for row in cells}
+    attack = {team_of(row["attacker"]): row["attack"] or "" for row in cells}
+    sums = {team_of(row["attacker"]): row for row in tables["sums"] if row["kind"] == kind}
+    columns = list(dict.fromkeys([*sums, *attack]))
+    attackers = [
+        AttackerFacts(
+            one, names.get(one, ""), attack.get(one, ""), False, sums[one]["sum"],
+            sums[one]["not_attacked"],
+        )
+        for one in sorted(one for one in columns if one.isdigit())
+        if one in sums
+    ]  # fmt: skip
+    attackers += [
+        AttackerFacts(one, "", attack.get(one) or names.get(one, ""), sample=True)
+        for one in columns
+        if not one.isdigit()
+    ]
+    return MatrixFacts(
+        kind,
+        tuple(attackers),
+        tuple(
+            MatrixRow(
+                release.label,
+                release.name,
+                tuple(score.get((release.file, one.label)) for one in attackers),
+                release.reid_min if kind == "reid" else release.trace_min,
+                release.benchmark,
+            )
+            for release in releases
+        ),
+    )
