@@ -140,10 +140,10 @@ class TestHeatMap:
 
     def test_table_has_every_score(self, board):
         assert heat_map(board.trace).table.rows == (
-            ("000", "0.200", "0.700", "0.200"),
-            ("001", "–", "0.600", "0.600"),
-            ("002", "0.500", "0.500", "0.500"),
-            ("003", "–", "–", "0.000"),
+            ("000", "0.200", "0.700", "0.200", "–"),
+            ("001", "–", "0.600", "0.600", "–"),
+            ("002", "0.500", "0.500", "0.500", "–"),
+            ("003", "–", "–", "0.000", "–"),
         )
 
     def test_alt_names_the_strongest_attacker(self, board):
@@ -307,22 +307,22 @@ class TestWords:
     def test_nothing_is_left_in_english(self, tiny, board):
         asked = set()
 
-        def say(text):
+        def tell(text):
             asked.add(text)
             return re.sub(r"[a-z]+(?![^{]*})", "ß", text)
 
         moved = Movement(0.5, (1.0,), (1.0,) * 6, 0.7, 0.1, 0.2, 1.25)
         charts = [
-            scatter(board, say),
-            utility(board, 0.7, say),
-            heat_map(board.reid, say),
-            risk_bands(tiny, say),
-            risk_histogram(tiny, say),
-            own_risks([0.5], say),
-            population_map(CITY, PEOPLE, say),
-            example_maps(CITY, EXAMPLE, say),
-            city_map(CITY, say),
-            *movement_charts(moved, CITY, 2.0, say),
+            scatter(board, tell),
+            utility(board, 0.7, tell),
+            heat_map(board.reid, tell),
+            risk_bands(tiny, tell),
+            risk_histogram(tiny, tell),
+            own_risks([0.5], tell),
+            population_map(CITY, PEOPLE, tell),
+            example_maps(CITY, EXAMPLE, tell),
+            city_map(CITY, tell),
+            *movement_charts(moved, CITY, 2.0, tell),
         ]
         titles = [*found_titles([view.spec for chart in charts for view in chart.views])]
         for chart in charts:

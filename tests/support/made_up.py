@@ -35,7 +35,7 @@ def board_of(releases, attackers, reid, trace, awards=()):
             kind,
             tuple(columns[kind]),
             tuple(
-                MatrixRow(one.label, one.name, tuple(row), least, one.benchmark)
+                MatrixRow(one.label, one.name, tuple(row), least, benchmark=one.benchmark)
                 for one, row, least in zip(
                     releases,
                     values,

@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Protocol
 
 from tracecup.charts.figure import Figure, Listing, View
-from tracecup.charts.words import Say, plain
+from tracecup.charts.words import Tell, plain
 
 
 class HourOfArrivals(Protocol):
@@ -22,9 +22,9 @@ class HourOfArrivals(Protocol):
     rejected: int
 
 
-def hours_chart(hours: Sequence[HourOfArrivals], zone: tzinfo, say: Say = plain) -> Figure:
+def hours_chart(hours: Sequence[HourOfArrivals], zone: tzinfo, tell: Tell = plain) -> Figure:
     """Files that came in during the last day, hour by hour."""
-    kinds = {"releases": say("releases"), "answers": say("answers"), "rejected": say("rejected")}
+    kinds = {"releases": tell("releases"), "answers": tell("answers"), "rejected": tell("rejected")}
     rows = [
         {"hour": f"{one.at.astimezone(zone):%m-%d %H:00}", "kind": said, "count": count}
         for one in hours
@@ -46,7 +46,7 @@ def hours_chart(hours: Sequence[HourOfArrivals], zone: tzinfo, say: Say = plain)
             "y": {
                 "field": "count",
                 "type": "quantitative",
-                "title": say("files"),
+                "title": tell("files"),
                 "axis": {"tickMinStep": 1, "format": "d"},
             },
             "color": {
@@ -61,14 +61,14 @@ def hours_chart(hours: Sequence[HourOfArrivals], zone: tzinfo, say: Say = plain)
     total = sum(one.releases + one.answers + one.rejected for one in hours)
     return Figure(
         key="hours",
-        title=say("What came in during the last 24 hours"),
+        title=tell("What came in during the last 24 hours"),
         caption="",
-        alt=say("%(count)d files came in during the last 24 hours.") % {"count": total},
+        alt=tell("%(count)d files came in during the last 24 hours.") % {"count": total},
         views=(View("hours-view", spec),),
-        table_title=say("The numbers"),
+        table_title=tell("The numbers"),
         table=Listing(
-            say("Files that came in"),
-            (say("hour"), *kinds.values()),
+            tell("Files that came in"),
+            (tell("hour"), *kinds.values()),
             tuple(
                 (
                     f"{one.at.astimezone(zone):%Y-%m-%d %H:00}",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.charts.figure import PICTURE_WIDTH, Control, Figure, Listing, View, layered
 from tracecup.charts.theme import Spec
-from tracecup.charts.words import Say, plain
+from tracecup.charts.words import Tell, plain
 from tracecup.facts.contest import CityFacts, Population, TraceExample
 from tracecup.facts.text import clean
 
@@ -28,64 +28,64 @@ Kind = tuple[str, str, Sequence[Sequence[int]]]
 """One form of a trace: key, heading, and the cell (regions) of every event."""
 
 
-def city_map(city: CityFacts, say: Say = plain) -> Figure:
+def city_map(city: CityFacts, tell: Tell = plain) -> Figure:
     """The grid with its hospitals."""
-    spec = layered(_ground(city), *_lines(city), *_hospitals(city, 90, say))
-    size = say("{nx} × {ny} regions, {width:.1f} km × {height:.1f} km").format(
+    spec = layered(_ground(city), *_lines(city), *_hospitals(city, 90, tell))
+    size = tell("{nx} × {ny} regions, {width:.1f} km × {height:.1f} km").format(
         nx=city.nx, ny=city.ny, width=city.nx * city.km_x, height=city.ny * city.km_y
     )
     return Figure(
         key="city",
-        title=say("The city"),
-        caption=say(
+        title=tell("The city"),
+        caption=tell(
             "{size}. Red crosses are hospital regions: being seen there is worth hiding, so they "
             "weigh more in the score."
         ).format(size=size),
-        alt=say("Map of the city: {size}, with {count} hospital regions.").format(
+        alt=tell("Map of the city: {size}, with {count} hospital regions.").format(
             size=size, count=len(city.hospitals)
         ),
         views=(View("city", spec, aspect=_aspect(city)),),
         map=True,
-        table_title=say("Table: hospital regions"),
+        table_title=tell("Table: hospital regions"),
         table=Listing(
-            say("Hospital regions, numbered from 1 in the south-west"),
-            (say("Region"), say("Column"), say("Row")),
+            tell("Hospital regions, numbered from 1 in the south-west"),
+            (tell("Region"), tell("Column"), tell("Row")),
             tuple((r + 1, r % city.nx + 1, r // city.nx + 1) for r in city.hospitals),
         ),
     )
 
 
-def moved_map(city: CityFacts, moved: Sequence[float | None], say: Say = plain) -> Figure:
+def moved_map(city: CityFacts, moved: Sequence[float | None], tell: Tell = plain) -> Figure:
     """Mean distance (km) by which the events of each region were moved."""
     rows = [{"r": r, "n": round(km, 3)} for r, km in enumerate(moved) if km is not None]
     most = max((row["n"] for row in rows), default=0.0)
     spec = layered(
         _ground(city),
-        _shaded(city, rows, say("km"), {"domain": [0, most or 1.0]}, say),
-        *_hospitals(city, 40, say),
+        _shaded(city, rows, tell("km"), {"domain": [0, most or 1.0]}, tell),
+        *_hospitals(city, 40, tell),
     )
     far = sorted(rows, key=lambda row: -row["n"])[:FARTHEST]
     return Figure(
         key="moved",
-        title=say("How far points moved, region by region"),
-        caption=say(
+        title=tell("How far points moved, region by region"),
+        caption=tell(
             "Mean distance from the original place to the released ones, for the events that were "
             "there originally. Deleted events are not in it."
         ),
-        alt=say("Map of mean distances; the largest is {km:.2f} km.").format(km=most),
+        alt=tell("Map of mean distances; the largest is {km:.2f} km.").format(km=most),
         views=(View("moved", spec, aspect=_aspect(city)),),
         map=True,
-        table_title=say("Table: the ten regions with the largest moves"),
+        table_title=tell("Table: the ten regions with the largest moves"),
         table=Listing(
-            say("Regions whose events were moved farthest"),
-            (say("Region"), say("Mean move in km")),
+            tell("Regions whose events were moved farthest"),
+            (tell("Region"), tell("Mean move in km")),
             tuple((int(row["r"]) + 1, float(row["n"])) for row in far),
             digits=2,
         ),
     )
 
 
-def population_map(city: CityFacts, population: Population, say: Say = plain) -> Figure:
+def population_map(city: CityFacts, population: Population, tell: Tell = plain) -> Figure:
     """People per region, one hour at a time; all hours side by side in the still picture."""
     counts, hours = population.counts, tuple(clean(hour) for hour in population.hours)
     rows = [
@@ -93,12 +93,12 @@ def population_map(city: CityFacts, population: Population, say: Say = plain) ->
         for h, r in zip(*np.nonzero(counts >= LOWEST_SHOWN), strict=True)
     ]
     highest = float(counts.max()) or 1.0
-    people = _shaded(city, rows, say("People"), {"type": "sqrt", "domain": [0, highest]}, say)
+    people = _shaded(city, rows, tell("People"), {"type": "sqrt", "domain": [0, highest]}, tell)
     shown = {**people, "transform": [{"filter": "datum.h === hour"}, *_places(city)]}
     spec = layered(
         _ground(city),
         shown,
-        *_hospitals(city, 55, say),
+        *_hospitals(city, 55, tell),
         params=[{"name": "hour", "value": 0}],
     )
     side = (PICTURE_WIDTH - 90) // PICTURE_COLUMNS
@@ -106,57 +106,57 @@ def population_map(city: CityFacts, population: Population, say: Say = plain) ->
         layered(
             _ground(city),
             {**people, "transform": [{"filter": f"datum.h === {h}"}, *_places(city)]},
-            *_hospitals(city, 7, say),
+            *_hospitals(city, 7, tell),
             title=hour,
             width=side,
             height=round(side * _aspect(city)),
         )
         for h, hour in enumerate(hours)
     ]
-    caption = say(
+    caption = tell(
         "Mean number of people in each region over the days. This is public knowledge in the "
         "contest: an attacker knows it before seeing any release."
     )
     if city.hospitals:
-        caption += " " + say("Red crosses are hospital regions.")
+        caption += " " + tell("Red crosses are hospital regions.")
     return Figure(
         key="population",
-        title=say("Where people are, hour by hour"),
+        title=tell("Where people are, hour by hour"),
         caption=caption,
-        alt=_population_alt(counts, hours, say),
+        alt=_population_alt(counts, hours, tell),
         views=(View("population", spec, aspect=_aspect(city)),),
         picture={"concat": panels, "columns": PICTURE_COLUMNS, "spacing": 12},
         map=True,
-        table_title=say("Table: the {count} busiest regions of every hour").format(count=BUSIEST),
+        table_title=tell("Table: the {count} busiest regions of every hour").format(count=BUSIEST),
         table=Listing(
-            say(
+            tell(
                 "People in all and the {count} busiest regions (numbered from 1 in the "
                 "south-west), with their people"
             ).format(count=BUSIEST),
             (
-                say("Hour"),
-                say("People"),
-                say("Regions with people"),
-                *(say("No. {n}").format(n=k + 1) for k in range(BUSIEST)),
+                tell("Hour"),
+                tell("People"),
+                tell("Regions with people"),
+                *(tell("No. {n}").format(n=k + 1) for k in range(BUSIEST)),
             ),
             tuple(
-                (hour, float(row.sum()), int((row > 0).sum()), *_busiest(row, say))
+                (hour, float(row.sum()), int((row > 0).sum()), *_busiest(row, tell))
                 for hour, row in zip(hours, counts, strict=True)
             ),
         ),
-        control=Control("hour", say("Time of day"), hours),
+        control=Control("hour", tell("Time of day"), hours),
     )
 
 
-def example_maps(city: CityFacts, example: TraceExample, say: Say = plain) -> Figure:
+def example_maps(city: CityFacts, example: TraceExample, tell: Tell = plain) -> Figure:
     """The example of a contest: original, obfuscated and inferred trace of a user."""
     kinds = (
-        ("original", say("Original"), [(region,) for region in example.original]),
-        ("obfuscated", say("Released"), example.obfuscated),
-        ("inferred", say("Best inferred"), [(region,) for region in example.inferred]),
+        ("original", tell("Original"), [(region,) for region in example.original]),
+        ("obfuscated", tell("Released"), example.obfuscated),
+        ("inferred", tell("Best inferred"), [(region,) for region in example.inferred]),
     )
     right = sum(a == b for a, b in zip(example.original, example.inferred, strict=True))
-    caption = say(
+    caption = tell(
         "User {user}, released by {defender}, inferred by {attacker}. A larger dot is a longer "
         "stay; the grey line repeats the original trace. Over all days the attacker named the "
         "right region for {right} of {events} events."
@@ -167,48 +167,48 @@ def example_maps(city: CityFacts, example: TraceExample, say: Say = plain) -> Fi
         right=right,
         events=len(example.original),
     )
-    return trace_maps(city, [clean(slot) for slot in example.slots], kinds, caption, say)
+    return trace_maps(city, [clean(slot) for slot in example.slots], kinds, caption, tell)
 
 
 def trace_maps(
-    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], caption: str, say: Say = plain
+    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], caption: str, tell: Tell = plain
 ) -> Figure:
     """One user, one day at a time: a map per kind; the first is the truth for the others."""
-    views = _trace_views(city, slots, kinds, say)
+    views = _trace_views(city, slots, kinds, tell)
     side = (PICTURE_WIDTH - 40) // len(kinds)
     sized = {"width": side, "height": round(side * _aspect(city))}
     # A signal can be declared once only in a picture of several panels.
     panels = [{"layer": view.spec["layer"], "title": view.heading, **sized} for view in views]
-    shown = say("Maps of one user's day: {kinds}.").format(kinds=", ".join(k[1] for k in kinds))
+    shown = tell("Maps of one user's day: {kinds}.").format(kinds=", ".join(k[1] for k in kinds))
     events = range(len(kinds[0][2]))
     days = len(events) // len(slots)
     return Figure(
         key="trace",
-        title=say("One user's trace, before and after"),
+        title=tell("One user's trace, before and after"),
         caption=caption,
         alt=f"{shown} {caption}".strip(),
         views=views,
         picture={"hconcat": panels, "spacing": 14, "params": [{"name": "day", "value": 0}]},
         map=True,
-        table_title=say("Table: the trace event by event"),
+        table_title=tell("Table: the trace event by event"),
         table=Listing(
-            say("Regions (numbered from 1 in the south-west) at every event"),
-            (say("Day and time"), *(heading for _key, heading, _cells in kinds)),
+            tell("Regions (numbered from 1 in the south-west) at every event"),
+            (tell("Day and time"), *(heading for _key, heading, _cells in kinds)),
             tuple(
                 (
                     f"{k // len(slots) + 1}, {slots[k % len(slots)]}",
-                    *(cell_text(cells[k], say) for _key, _heading, cells in kinds),
+                    *(cell_text(cells[k], tell) for _key, _heading, cells in kinds),
                 )
                 for k in events
             ),
         ),
         control=Control(
-            "day", say("Day"), tuple(say("day {n}").format(n=d + 1) for d in range(days))
+            "day", tell("Day"), tuple(tell("day {n}").format(n=d + 1) for d in range(days))
         ),
     )
 
 
-def cell_text(cell: Sequence[int], say: Say = plain) -> str:
+def cell_text(cell: Sequence[int], tell: Tell = plain) -> str:
     """A cell as the contest's files write it: 7, 2 5 9, * for deleted; long sets are cut.
 
     >>> cell_text([]), cell_text([1, 4])
@@ -219,11 +219,11 @@ def cell_text(cell: Sequence[int], say: Say = plain) -> str:
     text = " ".join(str(region + 1) for region in cell[:LONGEST_CELL])
     if len(cell) <= LONGEST_CELL:
         return text
-    return say("{regions} … ({count} regions)").format(regions=text, count=len(cell))
+    return tell("{regions} … ({count} regions)").format(regions=text, count=len(cell))
 
 
 def _trace_views(
-    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], say: Say
+    city: CityFacts, slots: Sequence[str], kinds: Sequence[Kind], tell: Tell
 ) -> tuple[View, ...]:
     """A map per kind, the day chosen by the signal `day`."""
     truth = _line(city, _path(kinds[0][2], len(slots)), "ghost")
@@ -232,10 +232,10 @@ def _trace_views(
             f"trace-{key}",
             layered(
                 _ground(city),
-                *_hospitals(city, 22, say),
+                *_hospitals(city, 22, tell),
                 *([truth] if k else []),
                 _line(city, _path(cells, len(slots)), "path"),
-                _stays(city, cells, slots, say),
+                _stays(city, cells, slots, tell),
                 params=[{"name": "day", "value": 0}],
             ),
             heading,
@@ -254,7 +254,7 @@ def _ground(city: CityFacts) -> Spec:
     }
 
 
-def _hospitals(city: CityFacts, size: int, say: Say) -> list[Spec]:
+def _hospitals(city: CityFacts, size: int, tell: Tell) -> list[Spec]:
     """A cross at every hospital region."""
     if not city.hospitals:
         return []
@@ -274,7 +274,7 @@ def _hospitals(city: CityFacts, size: int, say: Say) -> list[Spec]:
             "encoding": {
                 **_centre(city),
                 "tooltip": [
-                    {"field": "id", "title": say("Hospital region"), "type": "quantitative"}
+                    {"field": "id", "title": tell("Hospital region"), "type": "quantitative"}
                 ],
             },
         }
@@ -286,7 +286,7 @@ def _shaded(
     rows: Sequence[Mapping[str, int | float]],
     title: str,
     scale: Spec,
-    say: Say,
+    tell: Tell,
 ) -> Spec:
     """Regions `r` coloured by the number `n`."""
     return {
@@ -303,7 +303,7 @@ def _shaded(
                 "legend": {"orient": "bottom", "gradientLength": 200, "tickCount": 4},
             },
             "tooltip": [
-                {"field": "id", "title": say("Region"), "type": "quantitative"},
+                {"field": "id", "title": tell("Region"), "type": "quantitative"},
                 {"field": "n", "title": title, "type": "quantitative", "format": ".2f"},
             ],
         },
@@ -367,7 +367,9 @@ def _line(city: CityFacts, path: list[dict[str, int]], style: str) -> Spec:
     }
 
 
-def _stays(city: CityFacts, cells: Sequence[Sequence[int]], slots: Sequence[str], say: Say) -> Spec:
+def _stays(
+    city: CityFacts, cells: Sequence[Sequence[int]], slots: Sequence[str], tell: Tell
+) -> Spec:
     """A dot per day and region: how many events (a set counts in parts), and when."""
     weight: dict[tuple[int, int], float] = {}
     when: dict[tuple[int, int], list[str]] = {}
@@ -377,7 +379,7 @@ def _stays(city: CityFacts, cells: Sequence[Sequence[int]], slots: Sequence[str]
             weight[key] = weight.get(key, 0.0) + 1 / len(cell)
             when.setdefault(key, []).append(slots[k % len(slots)])
     rows = [
-        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r], say)}
+        {"d": d, "r": r, "n": round(n, 3), "t": _times(when[d, r], tell)}
         for (d, r), n in weight.items()
     ]
     return {
@@ -393,32 +395,32 @@ def _stays(city: CityFacts, cells: Sequence[Sequence[int]], slots: Sequence[str]
                 "legend": None,
             },
             "tooltip": [
-                {"field": "id", "title": say("Region"), "type": "quantitative"},
-                {"field": "n", "title": say("Events"), "type": "quantitative"},
-                {"field": "t", "title": say("At"), "type": "nominal"},
+                {"field": "id", "title": tell("Region"), "type": "quantitative"},
+                {"field": "n", "title": tell("Events"), "type": "quantitative"},
+                {"field": "t", "title": tell("At"), "type": "nominal"},
             ],
         },
     }
 
 
-def _times(labels: list[str], say: Say) -> str:
+def _times(labels: list[str], tell: Tell) -> str:
     """Times without repetitions, the first few of them."""
     distinct = list(dict.fromkeys(labels))
     shown = ", ".join(distinct[:LONGEST_TIMES])
     if len(distinct) <= LONGEST_TIMES:
         return shown
-    return say("{times}, … ({count} times)").format(times=shown, count=len(distinct))
+    return tell("{times}, … ({count} times)").format(times=shown, count=len(distinct))
 
 
-def _busiest(row: NDArray[np.float64], say: Say) -> list[str]:
+def _busiest(row: NDArray[np.float64], tell: Tell) -> list[str]:
     order = np.argsort(-row, kind="stable")[:BUSIEST]
-    found = [say("region {id} ({people:.1f})").format(id=int(r) + 1, people=row[r]) for r in order]
+    found = [tell("region {id} ({people:.1f})").format(id=int(r) + 1, people=row[r]) for r in order]
     return found + ["–"] * (BUSIEST - len(found))
 
 
-def _population_alt(counts: NDArray[np.float64], hours: Sequence[str], say: Say) -> str:
+def _population_alt(counts: NDArray[np.float64], hours: Sequence[str], tell: Tell) -> str:
     hour, region = np.unravel_index(int(counts.argmax()), counts.shape)
-    return say(
+    return tell(
         "Maps of the number of people per region at {count} times of day. The busiest is region "
         "{id} at {hour} with {people:.1f} people."
     ).format(count=len(hours), id=int(region) + 1, hour=hours[int(hour)], people=counts.max())

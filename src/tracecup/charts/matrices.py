@@ -9,46 +9,51 @@ import math
 
 from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, layered, tooltip
 from tracecup.charts.theme import Spec
-from tracecup.charts.words import Say, plain, who
+from tracecup.charts.words import Tell, plain, who
 from tracecup.facts.board import SYMBOLS, MatrixFacts
 from tracecup.facts.text import Cell, clean
 
 ROW_HEIGHT = 22
 
 
-def heat_map(matrix: MatrixFacts, say: Say = plain, *, digits: int = 3) -> Figure:
+def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, digits: int = 3) -> Figure:
     """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
     symbol = SYMBOLS[matrix.kind]
-    long = say("re-identification") if matrix.kind == "reid" else say("trace inference")
-    spec = _heat_spec(matrix, say)
+    long = tell("re-identification") if matrix.kind == "reid" else tell("trace inference")
+    spec = _heat_spec(matrix, tell)
     return Figure(
         key=f"matrix-{matrix.kind}",
-        title=say("Who broke whom: {kind}").format(kind=long),
-        caption=say(
+        title=tell("Who broke whom: {kind}").format(kind=long),
+        caption=tell(
             "{symbol} of every release (rows) against every attacker (columns). The more a cell "
             "stands out from the page, the more the attacker found out. The frame marks the "
             "strongest attack on each release; a dot means its own release or no answer."
         ).format(symbol=symbol),
-        alt=_heat_alt(matrix, say),
+        alt=_heat_alt(matrix, tell),
         views=(View(f"matrix-{matrix.kind}", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 80},
-        table_title=say("Table: all {symbol} scores").format(symbol=symbol),
+        table_title=tell("Table: all {symbol} scores").format(symbol=symbol),
         table=Listing(
-            say("{symbol} of every release (rows) against every attacker (columns)").format(
+            tell("{symbol} of every release (rows) against every attacker (columns)").format(
                 symbol=symbol
             ),
-            (say("Release"), *(one.label for one in matrix.attackers), say("Lowest")),
-            tuple((row.label, *row.values, row.minimum) for row in matrix.rows),
+            (
+                tell("Release"),
+                *(one.label for one in matrix.attackers),
+                tell("Lowest"),
+                tell("Strongest attack"),
+            ),
+            tuple((row.label, *row.values, row.minimum, row.by or "–") for row in matrix.rows),
             digits,
         ),
         wide=True,
     )
 
 
-def _heat_spec(matrix: MatrixFacts, say: Say) -> Spec:
+def _heat_spec(matrix: MatrixFacts, tell: Tell) -> Spec:
     """A rectangle per release and attacker in the colour of its score."""
     symbol = SYMBOLS[matrix.kind]
-    cells = _cells(matrix, say)
+    cells = _cells(matrix, tell)
     columns = [attacker.label for attacker in matrix.attackers]
     rows = [row.label for row in matrix.rows]
     found = [float(c["score"]) for c in cells if c["score"] is not None]
@@ -67,11 +72,11 @@ def _heat_spec(matrix: MatrixFacts, say: Say) -> Spec:
                 },
                 "tooltip": tooltip(
                     {
-                        "release": say("Release"),
-                        "name": say("Team"),
-                        "attacker": say("Attacker"),
-                        "who": say("Who"),
-                        "attack": say("Attack"),
+                        "release": tell("Release"),
+                        "name": tell("Team"),
+                        "attacker": tell("Attacker"),
+                        "who": tell("Who"),
+                        "attack": tell("Attack"),
                         "score": symbol,
                     }
                 ),
@@ -97,7 +102,7 @@ def _heat_spec(matrix: MatrixFacts, say: Say) -> Spec:
                 "sort": columns,
                 "scale": {"domain": columns},
                 "axis": {
-                    "title": say("Attacker"),
+                    "title": tell("Attacker"),
                     "orient": "top",
                     "ticks": False,
                     **_angle(columns),
@@ -108,14 +113,14 @@ def _heat_spec(matrix: MatrixFacts, say: Say) -> Spec:
                 "type": "nominal",
                 "sort": rows,
                 "scale": {"domain": rows},
-                "axis": {"title": say("Release"), "ticks": False},
+                "axis": {"title": tell("Release"), "ticks": False},
             },
         },
         height=ROW_HEIGHT * len(rows),
     )
 
 
-def _cells(matrix: MatrixFacts, say: Say) -> list[dict[str, Cell]]:
+def _cells(matrix: MatrixFacts, tell: Tell) -> list[dict[str, Cell]]:
     lowest = [
         min((value for value in row.values if value is not None), default=None)
         for row in matrix.rows
@@ -123,9 +128,9 @@ def _cells(matrix: MatrixFacts, say: Say) -> list[dict[str, Cell]]:
     return [
         {
             "release": row.label,
-            "name": who(row, say),
+            "name": who(row, tell),
             "attacker": attacker.label,
-            "who": say("Sample attack") if attacker.sample else clean(attacker.name),
+            "who": tell("Sample attack") if attacker.sample else clean(attacker.name),
             "attack": clean(attacker.attack) or "–",
             "score": value,
             # Equally strong attacks are all framed, as the tables of results name all of them.
@@ -136,7 +141,7 @@ def _cells(matrix: MatrixFacts, say: Say) -> list[dict[str, Cell]]:
     ]
 
 
-def _heat_alt(matrix: MatrixFacts, say: Say) -> str:
+def _heat_alt(matrix: MatrixFacts, tell: Tell) -> str:
     symbol = SYMBOLS[matrix.kind]
     cells = [
         (value, row.label, one.label)
@@ -145,9 +150,9 @@ def _heat_alt(matrix: MatrixFacts, say: Say) -> str:
         if value is not None
     ]
     if not cells:
-        return say("Heat map of {symbol}; nothing was attacked.").format(symbol=symbol)
+        return tell("Heat map of {symbol}; nothing was attacked.").format(symbol=symbol)
     value, release, attacker = min(cells)
-    text = say(
+    text = tell(
         "Heat map of {symbol}, {rows} releases by {columns} attackers. The lowest score, "
         "{value:.3f}, is {attacker} against {release}."
     ).format(
@@ -162,7 +167,7 @@ def _heat_alt(matrix: MatrixFacts, say: Say) -> str:
     if not sums:
         return text
     total, best = min(sums)
-    over_all = say("The strongest attacker over all is {attacker}, sum {sum:.3f}.")
+    over_all = tell("The strongest attacker over all is {attacker}, sum {sum:.3f}.")
     return f"{text} {over_all.format(attacker=best, sum=total)}"
 
 

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from tracecup.charts.figure import Figure, Listing, View, guide, layered
 from tracecup.charts.maps import moved_map
-from tracecup.charts.words import Say, plain
+from tracecup.charts.words import Tell, plain
 from tracecup.facts.contest import CityFacts, Movement
 
 MOST_REGIONS = 10_000
 
 
 def movement_charts(
-    moved: Movement, city: CityFacts | None, reach_km: float, say: Say = plain
+    moved: Movement, city: CityFacts | None, reach_km: float, tell: Tell = plain
 ) -> list[Figure]:
     """The histogram of distances, and the map where the city is small enough for one."""
-    charts = [_distances(moved, reach_km, say)]
+    charts = [_distances(moved, reach_km, tell)]
     if city is not None and city.nx * city.ny <= MOST_REGIONS:
-        charts.append(moved_map(city, moved.regions, say))
+        charts.append(moved_map(city, moved.regions, tell))
     return charts
 
 
-def _distances(moved: Movement, reach_km: float, say: Say) -> Figure:
+def _distances(moved: Movement, reach_km: float, tell: Tell) -> Figure:
     bins = [
         {"low": round(k * moved.width_km, 3), "high": round((k + 1) * moved.width_km, 3), "s": s}
         for k, s in enumerate(moved.shares)
@@ -36,18 +36,23 @@ def _distances(moved: Movement, reach_km: float, say: Say) -> Figure:
                     "field": "low",
                     "type": "quantitative",
                     "bin": {"binned": True},
-                    "title": say("Moved by (km)"),
+                    "title": tell("Moved by (km)"),
                 },
                 "x2": {"field": "high"},
                 "y": {
                     "field": "s",
                     "type": "quantitative",
-                    "title": say("Share of events"),
+                    "title": tell("Share of events"),
                     "axis": {"format": "%", "tickCount": 5},
                 },
                 "tooltip": [
-                    {"field": "low", "title": say("From km"), "type": "quantitative"},
-                    {"field": "s", "title": say("Events"), "type": "quantitative", "format": ".1%"},
+                    {"field": "low", "title": tell("From km"), "type": "quantitative"},
+                    {
+                        "field": "s",
+                        "title": tell("Events"),
+                        "type": "quantitative",
+                        "format": ".1%",
+                    },
                 ],
             },
         },
@@ -55,7 +60,7 @@ def _distances(moved: Movement, reach_km: float, say: Say) -> Figure:
         data={"values": bins},
         height=220,
     )
-    told = say(
+    told = tell(
         "{unchanged:.0%} of the events are unchanged, {deleted:.0%} deleted, {sets:.0%} became "
         "sets of regions; those that remain were moved by {mean:.2f} km on average."
     ).format(
@@ -66,16 +71,16 @@ def _distances(moved: Movement, reach_km: float, say: Say) -> Figure:
     )
     return Figure(
         key="distances",
-        title=say("How far points moved"),
-        caption=say("{told} From the dashed line ({reach} km) on an event has no utility.").format(
+        title=tell("How far points moved"),
+        caption=tell("{told} From the dashed line ({reach} km) on an event has no utility.").format(
             told=told, reach=f"{reach_km:g}"
         ),
-        alt=say("Histogram of distances. {told}").format(told=told),
+        alt=tell("Histogram of distances. {told}").format(told=told),
         views=(View("distances", spec),),
-        table_title=say("Table: share of events by distance"),
+        table_title=tell("Table: share of events by distance"),
         table=Listing(
-            say("Share of all events by the distance they were moved"),
-            (say("Distance in km"), say("Share of events")),
+            tell("Share of all events by the distance they were moved"),
+            (tell("Distance in km"), tell("Share of events")),
             tuple(
                 (
                     f"{one['low']:.2f}–{one['high']:.2f}"

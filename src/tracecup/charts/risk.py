@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.charts.figure import PICTURE_WIDTH, Control, Figure, Listing, View, layered
 from tracecup.charts.theme import Spec
-from tracecup.charts.words import Say, plain, who
+from tracecup.charts.words import Tell, plain, who
 from tracecup.facts.board import ReleaseFacts
 from tracecup.facts.contest import ContestFacts, UserRisks
 
@@ -22,12 +22,12 @@ BINS = 20
 ROW_HEIGHT = 20
 
 
-def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
+def risk_bands(facts: ContestFacts, tell: Tell = plain) -> Figure | None:
     """Quantiles over users of the part of each trace that the strongest attack got right."""
     rows = [
         {
             "label": release.label,
-            "name": who(release, say),
+            "name": who(release, tell),
             "found": _found_by_anyone(facts, release),
             **dict(zip(NAMES, (float(q) for q in np.quantile(risk, QUANTILES)), strict=True)),
         }
@@ -42,25 +42,25 @@ def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
         "type": "nominal",
         "sort": order,
         "scale": {"domain": order},
-        "axis": {"title": say("Release"), "ticks": False},
+        "axis": {"title": tell("Release"), "ticks": False},
     }
     spec = layered(
         {
             "mark": {"type": "rule", "strokeWidth": 1.5},
-            "encoding": {"x": _share("p5", say), "x2": {"field": "p95"}},
+            "encoding": {"x": _share("p5", tell), "x2": {"field": "p95"}},
         },
         {
             "mark": {"type": "bar", "style": "band", "height": {"band": 0.62}},
             "encoding": {
-                "x": _share("p25", say),
+                "x": _share("p25", tell),
                 "x2": {"field": "p75"},
                 "tooltip": [
-                    {"field": "label", "title": say("Release"), "type": "nominal"},
-                    {"field": "name", "title": say("Team"), "type": "nominal"},
+                    {"field": "label", "title": tell("Release"), "type": "nominal"},
+                    {"field": "name", "title": tell("Team"), "type": "nominal"},
                     *(
                         {
                             "field": name,
-                            "title": say("{share:.0%} of users below").format(share=q),
+                            "title": tell("{share:.0%} of users below").format(share=q),
                             "type": "quantitative",
                             "format": ".3f",
                         }
@@ -71,7 +71,7 @@ def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
         },
         {
             "mark": {"type": "tick", "style": "middle", "thickness": 2.5, "height": {"band": 0.8}},
-            "encoding": {"x": _share("p50", say)},
+            "encoding": {"x": _share("p50", tell)},
         },
         data={"values": rows},
         encoding={"y": y},
@@ -79,13 +79,13 @@ def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
     )  # fmt: skip
     return Figure(
         key="risk",
-        title=say("How much of each user's trace was found out"),
-        caption=say(
+        title=tell("How much of each user's trace was found out"),
+        caption=tell(
             "For every user: 1 minus the user's own s_T against the strongest attack on the "
-            "release. The box holds the middle half of the users, the line 90% of them, the bar "
-            "stands at the median. A release can be good on average and bad for some."
+            "release. The box holds the middle half of the users, the line nine in ten of them, "
+            "the bar stands at the median. A release can be good on average and bad for some."
         ),
-        alt=say(
+        alt=tell(
             "Box chart of the risk of each user for {count} releases, from the safest median, "
             "{least:.2f} ({safest}), to the worst, {most:.2f} ({worst})."
         ).format(
@@ -97,17 +97,17 @@ def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
         ),
         views=(View("risk", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 60},
-        table_title=say("Table: quantiles of the users' risk"),
+        table_title=tell("Table: quantiles of the users' risk"),
         table=Listing(
-            say(
-                "Part of the own trace found out: value below which 5, 25, 50, 75 and 95% of the "
-                "users lie; and the share of users whom at least one attacker re-identified"
+            tell(
+                "Part of the own trace found out: value below which 5, 25, 50, 75 and 95 percent "
+                "of the users lie; and the share of users whom at least one attacker re-identified"
             ),
             (
-                say("Release"),
-                say("Team"),
-                *("5%", "25%", say("median"), "75%", "95%"),
-                say("re-identified by anyone"),
+                tell("Release"),
+                tell("Team"),
+                *("5%", "25%", tell("median"), "75%", "95%"),
+                tell("re-identified by anyone"),
             ),
             tuple(
                 (row["label"], row["name"], *(row[name] for name in NAMES), row["found"])
@@ -117,7 +117,7 @@ def risk_bands(facts: ContestFacts, say: Say = plain) -> Figure | None:
     )
 
 
-def risk_histogram(facts: ContestFacts, say: Say = plain) -> Figure | None:
+def risk_histogram(facts: ContestFacts, tell: Tell = plain) -> Figure | None:
     """The same risk as a histogram of one release at a time, the benchmark's outline behind it."""
     kept = _kept(facts)
     if not kept:
@@ -127,60 +127,62 @@ def risk_histogram(facts: ContestFacts, say: Say = plain) -> Figure | None:
     base = next((k for k, (release, _) in enumerate(kept) if release.benchmark), None)
     start = next((k for k, (release, _) in enumerate(kept) if not release.benchmark), 0)
     highest = max(max(counts) for counts in shares)
-    outline = [] if base is None else [_bars("ghost", highest, say, f"datum.k === {base}")]
+    outline = [] if base is None else [_bars("ghost", highest, tell, f"datum.k === {base}")]
     spec = layered(
         *outline,
-        _bars("band", highest, say, "datum.k === release"),
+        _bars("band", highest, tell, "datum.k === release"),
         data={"values": rows},
         params=[{"name": "release", "value": start}],
         height=240,
     )
-    labels = tuple(f"{release.label} {who(release, say)}" for release, _ in kept)
-    caption = say("Share of the users by the part of their trace that was found out.")
+    labels = tuple(f"{release.label} {who(release, tell)}" for release, _ in kept)
+    caption = tell("Share of the users by the part of their trace that was found out.")
     if base is not None:
-        caption += " " + say("The grey outline is the benchmark: shuffled names only.")
+        caption += " " + tell("The grey outline is the benchmark: shuffled names only.")
     return Figure(
         key="risk-histogram",
-        title=say("One release in detail"),
+        title=tell("One release in detail"),
         caption=caption,
-        alt=say("Histogram of the users' risk in the release {label}.").format(label=labels[start]),
+        alt=tell("Histogram of the users' risk in the release {label}.").format(
+            label=labels[start]
+        ),
         views=(View("risk-histogram", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 60},
-        table_title=say("Table: histogram of every release"),
+        table_title=tell("Table: histogram of every release"),
         table=Listing(
-            say("Share of the users in each class of risk"),
-            (say("Release"), *_class_names()),
+            tell("Share of the users in each class of risk"),
+            (tell("Release"), *_class_names()),
             tuple(
                 (release.label, *counts) for (release, _), counts in zip(kept, shares, strict=True)
             ),
         ),
-        control=Control("release", say("Release"), labels, start, slider=False),
+        control=Control("release", tell("Release"), labels, start, slider=False),
     )
 
 
-def own_risks(scores: Sequence[float | None], say: Say = plain) -> Figure | None:
+def own_risks(scores: Sequence[float | None], tell: Tell = plain) -> Figure | None:
     """How many users lost how much of their trace, from each user's own s_T."""
     risks = np.array([1 - score for score in scores if score is not None])
     if not len(risks):
         return None
     shares = _histogram(risks)
-    spec = layered(_bars("band", max(shares), say), data={"values": _classes(shares)}, height=220)
-    told = say(
+    spec = layered(_bars("band", max(shares), tell), data={"values": _classes(shares)}, height=220)
+    told = tell(
         "On average {mean:.2f} of a trace was found out, of the most exposed user {most:.2f}."
     ).format(mean=risks.mean(), most=risks.max())
     counts = np.histogram(risks, bins=BINS, range=(0, 1))[0]
     return Figure(
         key="risk",
-        title=say("The risk of each user"),
-        caption=say("Under the strongest trace inference on this release. {told}").format(
+        title=tell("The risk of each user"),
+        caption=tell("Under the strongest trace inference on this release. {told}").format(
             told=told
         ),
-        alt=say("Histogram over {count} users. {told}").format(count=len(risks), told=told),
+        alt=tell("Histogram over {count} users. {told}").format(count=len(risks), told=told),
         views=(View("risk", spec),),
-        table_title=say("Table: users by risk"),
+        table_title=tell("Table: users by risk"),
         table=Listing(
-            say("Users by the part of their trace that was found out"),
-            (say("Risk"), say("Users")),
+            tell("Users by the part of their trace that was found out"),
+            (tell("Risk"), tell("Users")),
             tuple(zip(_class_names(), counts.tolist(), strict=True)),
         ),
     )
@@ -215,33 +217,33 @@ def _class_names() -> list[str]:
     return [f"{b / BINS:.2f}–{(b + 1) / BINS:.2f}" for b in range(BINS)]
 
 
-def _bars(style: str, highest: float, say: Say, test: str = "true") -> Spec:
+def _bars(style: str, highest: float, tell: Tell, test: str = "true") -> Spec:
     return {
         "transform": [{"filter": test}],
         "mark": {"type": "bar", "style": style, "filled": style != "ghost"},
         "encoding": {
-            "x": {**_share("low", say), "bin": {"binned": True}},
+            "x": {**_share("low", tell), "bin": {"binned": True}},
             "x2": {"field": "high"},
             "y": {
                 "field": "share",
                 "type": "quantitative",
-                "title": say("Share of users"),
+                "title": tell("Share of users"),
                 "scale": {"domain": [0, highest]},
                 "axis": {"format": "%", "tickCount": 5},
             },
             "tooltip": [
-                {"field": "low", "title": say("Risk from"), "type": "quantitative"},
-                {"field": "high", "title": say("to"), "type": "quantitative"},
-                {"field": "share", "title": say("Users"), "type": "quantitative", "format": ".1%"},
+                {"field": "low", "title": tell("Risk from"), "type": "quantitative"},
+                {"field": "high", "title": tell("to"), "type": "quantitative"},
+                {"field": "share", "title": tell("Users"), "type": "quantitative", "format": ".1%"},
             ],
         },
     }
 
 
-def _share(field: str, say: Say) -> Spec:
+def _share(field: str, tell: Tell) -> Spec:
     return {
         "field": field,
         "type": "quantitative",
-        "title": say("Part of the own trace found out"),
+        "title": tell("Part of the own trace found out"),
         "scale": {"domain": [0, 1], "nice": False},
     }

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, guide, layered, tooltip
 from tracecup.charts.theme import Spec
-from tracecup.charts.words import Say, plain, status, who
+from tracecup.charts.words import Tell, plain, status, who
 from tracecup.contest.correlation import Correlation
 from tracecup.facts.board import STATUSES, BoardFacts, ReleaseFacts
 from tracecup.facts.text import Cell, clean, short_method, spelled
@@ -25,76 +25,76 @@ KIND_COLUMNS: Spec = {"expr": "width < 420 ? 1 : 2"}
 Row = dict[str, Cell]
 
 
-def scatter(board: BoardFacts, say: Say = plain) -> Figure:
+def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
     """s_R,min against s_T,min of every release that was attacked, as the paper's Figure 9."""
-    rows = [{**_about(one, say), "x": one.reid_min, "y": one.trace_min} for one in board.scored]
-    ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, say)
-    spec = layered(*ceiling, *_minima_layers(rows, say), data={"values": rows}, height=380)
-    said = correlation_text(board.correlation, say)
+    rows = [{**_about(one, tell), "x": one.reid_min, "y": one.trace_min} for one in board.scored]
+    ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, tell)
+    spec = layered(*ceiling, *_minima_layers(rows, tell), data={"values": rows}, height=380)
+    said = correlation_text(board.correlation, tell)
     return Figure(
         key="minima",
-        title=say("Lowest scores of every release"),
-        caption=say(
+        title=tell("Lowest scores of every release"),
+        caption=tell(
             "Each point is a release; both scores are the lowest that any attack left it with. "
             "Up and to the right is more private. {said}"
         ).format(said=said),
-        hint=say("Choose a word of the legend to see only those."),
-        alt=say(
+        hint=tell("Choose a word of the legend to see only those."),
+        alt=tell(
             "Scatter plot of {count} releases: lowest re-identification score across, lowest "
             "trace-inference score up. {said}"
         ).format(count=len(rows), said=said),
         views=(View("minima", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 180},
-        table_title=say("Table: lowest scores of each release"),
+        table_title=tell("Table: lowest scores of each release"),
         table=_listing(
-            say("Lowest scores of each release; higher is more private"),
+            tell("Lowest scores of each release; higher is more private"),
             rows,
-            {"status": say("Status"), "x": "s_R,min", "y": "s_T,min"},
-            say,
+            {"status": tell("Status"), "x": "s_R,min", "y": "s_T,min"},
+            tell,
         ),
     )
 
 
-def utility(board: BoardFacts, floor: float, say: Say = plain) -> Figure:
+def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
     """Utility against both minima; a line joins the two scores of a release."""
     shown = [
-        {**_about(one, say), "utility": one.utility, "reid": one.reid_min, "trace": one.trace_min}
+        {**_about(one, tell), "utility": one.utility, "reid": one.reid_min, "trace": one.trace_min}
         for one in board.releases
         if None not in (one.utility, one.reid_min, one.trace_min)
     ]
-    spec = _utility_spec(shown, floor, say)
+    spec = _utility_spec(shown, floor, tell)
     return Figure(
         key="utility",
-        title=say("Utility against privacy"),
-        caption=say(
+        title=tell("Utility against privacy"),
+        caption=tell(
             "What a release is still good for (across) and how private it stayed (up). A line "
             "joins the two scores of a release. Left of the floor {floor} a release is invalid."
         ).format(floor=f"{floor:g}"),
-        alt=say(
+        alt=tell(
             "Scatter plot of {count} releases: utility across, lowest privacy scores up, with the "
             "floor at {floor}."
         ).format(count=len(shown), floor=f"{floor:g}"),
         views=(View("utility", spec),),
         picture={**spec, "width": PICTURE_WIDTH - 60},
-        table_title=say("Table: utility and privacy of each release"),
+        table_title=tell("Table: utility and privacy of each release"),
         table=_listing(
-            say("Utility and lowest privacy scores of each release"),
+            tell("Utility and lowest privacy scores of each release"),
             shown,
-            {"utility": "s_U", "status": say("Status"), "reid": "s_R,min", "trace": "s_T,min"},
-            say,
+            {"utility": "s_U", "status": tell("Status"), "reid": "s_R,min", "trace": "s_T,min"},
+            tell,
         ),
     )
 
 
-def correlation_text(found: Correlation, say: Say = plain) -> str:
+def correlation_text(found: Correlation, tell: Tell = plain) -> str:
     """The correlation in a sentence."""
     if found.value is None:
-        return say("There is no correlation: {reason}.").format(reason=found.reason)
+        return tell("There is no correlation: {reason}.").format(reason=found.reason)
     if found.low is None or found.high is None:
-        return say("Correlation R = {r:.3f} over {pairs} releases.").format(
+        return tell("Correlation R = {r:.3f} over {pairs} releases.").format(
             r=found.value, pairs=found.pairs
         )
-    return say(
+    return tell(
         "Correlation R = {r:.3f}, {confidence:.0%} interval {low:.2f} to {high:.2f}, over {pairs} "
         "releases (valid teams and the benchmark)."
     ).format(
@@ -106,41 +106,41 @@ def correlation_text(found: Correlation, say: Say = plain) -> str:
     )
 
 
-def _about(one: ReleaseFacts, say: Say) -> Row:
+def _about(one: ReleaseFacts, tell: Tell) -> Row:
     return {
         "label": one.label,
-        "name": who(one, say),
+        "name": who(one, tell),
         "obfuscation": clean(short_method(one.method)),
-        "status": status(one.status, say),
+        "status": status(one.status, tell),
     }
 
 
-def _told(rows: Sequence[Row], say: Say) -> dict[str, str]:
+def _told(rows: Sequence[Row], tell: Tell) -> dict[str, str]:
     """What tooltips and tables tell of a release; its method only where somebody told it."""
-    told = {"label": say("Release"), "name": say("Team"), "obfuscation": say("Obfuscation")}
+    told = {"label": tell("Release"), "name": tell("Team"), "obfuscation": tell("Obfuscation")}
     if not any(row["obfuscation"] for row in rows):
         del told["obfuscation"]
     return told
 
 
-def _listing(caption: str, rows: Sequence[Row], more: Mapping[str, str], say: Say) -> Listing:
-    columns = {**_told(rows, say), **more}
+def _listing(caption: str, rows: Sequence[Row], more: Mapping[str, str], tell: Tell) -> Listing:
+    columns = {**_told(rows, tell), **more}
     cells = tuple(tuple(row[name] for name in columns) for row in rows)
     return Listing(caption, tuple(columns.values()), cells)
 
 
-def _minima_layers(rows: Sequence[Row], say: Say) -> list[Spec]:
+def _minima_layers(rows: Sequence[Row], tell: Tell) -> list[Spec]:
     """A point at (`x`, `y`) per row, in the colour of its `status`, with its `label`."""
     points: Spec = {
         "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9},
         "params": [{"name": "chosen", "select": {"type": "point", "fields": ["status"]},
                     "bind": "legend"}],
         "encoding": {
-            "x": _score_axis("x", say("s_R,min (re-identification)")),
-            "y": _score_axis("y", say("s_T,min (trace inference)")),
-            **_status_encoding([status(one, say) for one in STATUSES], rows),
+            "x": _score_axis("x", tell("s_R,min (re-identification)")),
+            "y": _score_axis("y", tell("s_T,min (trace inference)")),
+            **_status_encoding([status(one, tell) for one in STATUSES], rows),
             "opacity": {"condition": {"param": "chosen", "value": 0.95}, "value": 0.12},
-            "tooltip": tooltip({**_told(rows, say), "x": "s_R,min", "y": "s_T,min"}),
+            "tooltip": tooltip({**_told(rows, tell), "x": "s_R,min", "y": "s_T,min"}),
         },
     }  # fmt: skip
     # Names stand to the right of their points, at the right border to the left.
@@ -160,9 +160,9 @@ def _minima_layers(rows: Sequence[Row], say: Say) -> list[Spec]:
     return [points, *names]
 
 
-def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
+def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
     """The floor, and two points of each release over its `utility`, joined by a line."""
-    reid, trace = say("re-identification (s_R)"), say("trace inference (s_T)")
+    reid, trace = tell("re-identification (s_R)"), tell("trace inference (s_T)")
     rows = [
         {**row, "kind": kind, "score": row[mine], "other": row[others]}
         for row in shown
@@ -172,7 +172,7 @@ def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
     x = {
         "field": "utility",
         "type": "quantitative",
-        "title": say("Utility, s_U"),
+        "title": tell("Utility, s_U"),
         "scale": {"domain": [max(0.0, math.floor(lowest * 10 - 0.5) / 10), 1], "nice": False},
     }
     kind = {"field": "kind", "type": "nominal", "title": None}
@@ -191,7 +191,7 @@ def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
             "data": {"values": [{"floor": floor}]},
             "encoding": {
                 "x": {**x, "field": "floor"},
-                "text": {"value": say("floor {floor}").format(floor=f"{floor:g}")},
+                "text": {"value": tell("floor {floor}").format(floor=f"{floor:g}")},
             },
         },
         {
@@ -207,7 +207,7 @@ def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
             "mark": {"type": "point", "filled": True, "size": 80},
             "encoding": {
                 "x": x,
-                "y": _score_axis("score", say("Lowest privacy score")),
+                "y": _score_axis("score", tell("Lowest privacy score")),
                 "color": {
                     **kind,
                     "scale": {"domain": domain, "range": "category"},
@@ -216,10 +216,10 @@ def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
                 "shape": {**kind, "scale": {"domain": domain, "range": ["circle", "square"]}},
                 "tooltip": tooltip(
                     {
-                        **_told(shown, say),
+                        **_told(shown, tell),
                         "utility": "s_U",
-                        "kind": say("Against"),
-                        "score": say("Lowest score"),
+                        "kind": tell("Against"),
+                        "score": tell("Lowest score"),
                     }
                 ),
             },
@@ -229,8 +229,8 @@ def _utility_spec(shown: Sequence[Row], floor: float, say: Say) -> Spec:
     )
 
 
-def _ceiling(value: float, say: Say) -> list[Spec]:
-    text = say("without the release: {score}").format(score=spelled(value))
+def _ceiling(value: float, tell: Tell) -> list[Spec]:
+    text = tell("without the release: {score}").format(score=spelled(value))
     return [
         guide("y", value, {"type": "quantitative"}),
         {

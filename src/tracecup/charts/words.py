@@ -1,6 +1,6 @@
-"""The language of the charts: every text goes through a function, as gettext is one.
+"""The language of the charts: every text goes through a function `tell`, as gettext is one.
 
-Texts stand in English in the charts; who shows them in another language passes its `Say`.
+Texts stand in English in the charts; who shows them in another language passes its `Tell`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from tracecup.facts.board import MatrixRow, ReleaseFacts
 from tracecup.facts.text import clean
 
-Say = Callable[[str], str]
+Tell = Callable[[str], str]
 """Gives a text in the reader's language; what stands in braces stays as it is."""
 
 
@@ -19,16 +19,16 @@ def plain(text: str) -> str:
     return text
 
 
-def who(one: ReleaseFacts | MatrixRow, say: Say = plain) -> str:
+def who(one: ReleaseFacts | MatrixRow, tell: Tell = plain) -> str:
     """Whose release it is."""
-    return say("Benchmark") if one.benchmark else clean(one.name)
+    return tell("Benchmark") if one.benchmark else clean(one.name)
 
 
-def status(name: str, say: Say = plain) -> str:
+def status(name: str, tell: Tell = plain) -> str:
     """The word for the status of a release (`facts.board.STATUSES`)."""
     return {
-        "team": say("team"),
-        "benchmark": say("benchmark"),
-        "hors concours": say("out of competition"),
-        "invalid": say("invalid"),
+        "team": tell("team"),
+        "benchmark": tell("benchmark"),
+        "hors concours": tell("out of competition"),
+        "invalid": tell("invalid"),
     }[name]

@@ -121,12 +121,16 @@ class AttackerFacts:
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """The scores of one release against every attacker; None is its own or no answer."""
+    """The scores of one release against every attacker; None is its own or no answer.
+
+    `by` names those who reached the minimum.
+    """
 
     label: str
     name: str
     values: tuple[float | None, ...]
     minimum: float | None
+    by: str = ""
     benchmark: bool = False
 
 
@@ -348,6 +352,7 @@ def _matrix(
                 release.name,
                 tuple(score.get((release.file, one.label)) for one in attackers),
                 release.reid_min if kind == "reid" else release.trace_min,
+                release.reid_by_names if kind == "reid" else release.trace_by_names,
                 release.benchmark,
             )
             for release in releases

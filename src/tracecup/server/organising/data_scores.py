@@ -7,24 +7,35 @@ results are published.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from ninja import Schema
 
 from tracecup.contest.entries import Entry
-from tracecup.contest.sheets import team_of
+from tracecup.contest.sheets import column_of, team_of
+from tracecup.facts.board import (
+    AttackerFacts,
+    BoardFacts,
+    MatrixFacts,
+    MatrixRow,
+    all_named,
+    labels_of,
+    named,
+)
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.judging.service import due_at
 from tracecup.server.models import Release, ResultSet, Round, Submission
 from tracecup.server.organising.data import RoundHead, round_head
-from tracecup.server.results.data_board import labels_of
-from tracecup.server.results.naming import all_named, attacker_names, named
-from tracecup.server.results.service import live_board, rank_diff, table_rows
+from tracecup.server.results.data_board import facts_of
+from tracecup.server.results.naming import BENCHMARK, attacker_names
+from tracecup.server.results.service import live_board, rank_diff
 
 KIND_TITLES = ("reid", "trace")
+NO_PLACE = {"rank": None, "rank_low": None, "rank_high": None, "value": None}
 Names = Mapping[str, str]
 
 
@@ -86,6 +97,31 @@ class ScoreMatrix(Schema):
     attackers: list[str]
     names: dict[str, str]
     rows: list[ScoreRow]
+
+    def facts(self) -> MatrixFacts:
+        """The matrix as charts take it."""
+        labels = [team_of(one) for one in self.attackers]
+        people = [self.names[one].removeprefix(team_of(one)).strip() for one in self.attackers]
+        return MatrixFacts(
+            self.kind,
+            tuple(
+                AttackerFacts(label, name)
+                if label.isdigit()
+                else AttackerFacts(label, "", name, sample=True)
+                for label, name in zip(labels, people, strict=True)
+            ),
+            tuple(
+                MatrixRow(
+                    row.label,
+                    row.name,
+                    tuple(row.scores),
+                    row.minimum,
+                    row.minimum_by,
+                    row.label.startswith(BENCHMARK),
+                )
+                for row in self.rows
+            ),
+        )
 
 
 class ResultSetRow(Schema):
@@ -217,7 +253,8 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     published = next((one for one in sets if one.state == "published"), None)
     answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
     names = attacker_names(role.contest)
-    matrices = [_matrix(shown, kind, names) for kind in KIND_TITLES] if shown else []
+    board = facts_of(shown, names) if shown else None
+    matrices = [_matrix(one, board, names) for one in board.matrices] if board else []
     matrices = matrices or _live(round, names)
     return ScoresPage(
         round=round_head(round, clock.contest_now(role.contest)),
@@ -228,7 +265,7 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
         sets=[result_set_row(one) for one in sets],
         shown=result_set_row(shown) if shown else None,
         published=published.number if published else None,
-        awards=_awards(shown, names) if shown else [],
+        awards=_awards(board) if board else [],
         matrices=matrices,
         diff=_diff(published, shown, names),
         computing=any(one.state == "computing" for one in sets),
@@ -277,28 +314,28 @@ def _decided(round: Round) -> list[VerdictRow]:
     return rows
 
 
-def _matrix(result_set: ResultSet, kind: str, names: Names) -> ScoreMatrix:
-    cells = table_rows(result_set, "cells")
-    mine = [cell for cell in cells if cell["kind"] == kind]
-    attackers = list(dict.fromkeys(cell["attacker"] for cell in mine))
-    found = {(cell["pubtraces"], cell["attacker"]): cell["score"] for cell in mine}
-    minimum, by = ("s_R_min", "s_R_by") if kind == "reid" else ("s_T_min", "s_T_by")
-    releases = table_rows(result_set, "releases")
-    labels = labels_of({row["pubtraces"]: row["team"] for row in releases})
+def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names) -> ScoreMatrix:
+    """The scores of those who attacked anything."""
+    tried = [
+        k
+        for k in range(len(matrix.attackers))
+        if any(row.values[k] is not None for row in matrix.rows)
+    ]
+    attackers = [column_of(matrix.attackers[k].label) for k in tried]
     return ScoreMatrix(
-        kind=kind,
+        kind=matrix.kind,
         attackers=attackers,
         names={one: named(one, names) for one in attackers},
         rows=[
             ScoreRow(
-                release=row["pubtraces"],
-                label=labels[row["pubtraces"]],
-                name=names.get(row["team"], ""),
-                minimum=row[minimum],
-                minimum_by=all_named(row[by] or "", names),
-                scores=[found.get((row["pubtraces"], name)) for name in attackers],
+                release=release.file,
+                label=release.label,
+                name=release.name,
+                minimum=row.minimum,
+                minimum_by=getattr(release, f"{matrix.kind}_by_names"),
+                scores=[row.values[k] for k in tried],
             )
-            for row in releases
+            for release, row in zip(board.releases, matrix.rows, strict=True)
         ],
     )
 
@@ -331,20 +368,18 @@ def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:
     )
 
 
-def _awards(result_set: ResultSet, names: Names) -> list[AwardRow]:
+def _awards(board: BoardFacts) -> list[AwardRow]:
+    """Places of all awards, then those who are not eligible."""
     return [
-        AwardRow(
-            award=row["award"],
-            title=row["title"],
-            rank=row["rank"],
-            rank_low=row["rank_low"],
-            rank_high=row["rank_high"],
-            team=team_of(str(row["team"])),
-            name=names.get(team_of(str(row["team"])), ""),
-            value=row["value"],
-            excluded=row["excluded"] or "",
+        AwardRow(award=award.key, title=award.title, **told)
+        for award in board.awards
+        for told in (
+            *({**asdict(one), "excluded": ""} for one in award.places),
+            *(
+                {**NO_PLACE, "team": one.team, "name": one.name, "excluded": one.reason}
+                for one in award.excluded
+            ),
         )
-        for row in table_rows(result_set, "awards")
     ]
 
 

@@ -14,9 +14,12 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+from tracecup.charts.arrivals import hours_chart
+from tracecup.charts.matrices import heat_map
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import LogEntry
 from tracecup.server.organising import acts
@@ -35,7 +38,6 @@ from tracecup.server.organising import (
 from tracecup.server.organising import (
     data_teams as run_teams,
 )
-from tracecup.server.organising.charts import hours_chart, matrix_chart
 from tracecup.server.organising.forms import ActForm
 from tracecup.server.organising.pages_teams import TEAMS
 from tracecup.server.organising.rulechange import history
@@ -120,7 +122,7 @@ def _run(request: HttpRequest, here: Place) -> dict[str, Any]:
     page = run.run_page(here.role, here.round)
     return {
         "page": page,
-        "chart": hours_chart(page, here.contest.rules.tzinfo),
+        "chart": hours_chart(page.hours, here.contest.rules.tzinfo, gettext),
         "came_in": any(one.releases or one.answers or one.rejected for one in page.hours),
         "phase_words": words.phase(page.round.phase if page.round else None),
     }
@@ -152,7 +154,8 @@ def _judge(request: HttpRequest, here: Place) -> dict[str, Any]:
 
 def _scores(request: HttpRequest, here: Place) -> dict[str, Any]:
     page = run_scores.scores_page(here.role, here.round, _number(request, "set"))
-    return {"page": page, "charts": [matrix_chart(one) for one in page.matrices if one.attackers]}
+    shown = [one.facts() for one in page.matrices if one.attackers]
+    return {"page": page, "charts": [heat_map(one, gettext, digits=4) for one in shown]}
 
 
 def _settings(request: HttpRequest, here: Place) -> dict[str, Any]:

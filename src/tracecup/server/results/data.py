@@ -11,11 +11,12 @@ from datetime import datetime
 from ninja import Schema
 
 from tracecup.contest.results.tables import ResultTable
+from tracecup.facts.board import AwardFacts, award_facts
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, StoredFile
-from tracecup.server.results.data_board import AwardInfo, Board, award_info, board
+from tracecup.server.results.data_board import Board, board
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import may_see_scores, overall, published
 
@@ -55,7 +56,7 @@ class ResultsPage(Schema):
     releases_published_at: datetime | None
     attack_targets: str
     board: Board | None
-    season: list[AwardInfo]
+    season: list[AwardFacts]
     commitments: list[CommitmentInfo]
     files: list[ResultFile]
 
@@ -95,12 +96,12 @@ def table(role: Role, round: Round, name: str) -> ResultTable:
     return ResultTable(found.tables[name])
 
 
-def _season(role: Role, names: Mapping[str, str]) -> list[AwardInfo]:
+def _season(role: Role, names: Mapping[str, str]) -> list[AwardFacts]:
     """The awards over all rounds with results; nothing while there are fewer than two."""
     rounds = [one for one in role.contest.rounds.all() if published(one) is not None]
     if len(rounds) < 2 or not all(may_see_scores(role, one) for one in rounds):
         return []
-    return [award_info(key, award, names) for key, award in overall(role.contest).items()]
+    return [award_facts(key, award, names) for key, award in overall(role.contest).items()]
 
 
 def _commitments(round: Round, names: Mapping[str, str], *, opened: bool) -> list[CommitmentInfo]:

@@ -16,11 +16,13 @@ from ninja import Schema
 from tracecup.contest.entries import Entry
 from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
+from tracecup.facts.board import named
 from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
 from tracecup.server.results.data import shown
-from tracecup.server.results.data_board import rows_of
-from tracecup.server.results.naming import all_named, attacker_names, named, team_names
+from tracecup.server.results.data_board import facts_of
+from tracecup.server.results.naming import attacker_names, team_names
+from tracecup.server.results.service import table_rows
 from tracecup.server.storage import store
 from tracecup.server.submissions import feedback
 from tracecup.server.submissions.movement import OneUser, one_user
@@ -148,24 +150,18 @@ def defence_page(role: Role, round: Round, user: int | None = None) -> DefencePa
 
 
 def _own_releases(found: ResultSet, team: Team) -> list[OwnRelease]:
-    names, teams = attacker_names(team.contest), team_names(team.contest)
-    cells = rows_of(found.tables["cells"])
+    teams = team_names(team.contest)
+    board = facts_of(found, attacker_names(team.contest))
+    cells = table_rows(found, "cells")
+    told = set(OwnRelease.model_fields) - {"label", "rows"}
     return [
         OwnRelease(
-            challenge=row["challenge"],
-            label=row["pubtraces"],
-            utility=row["utility"],
-            reid_min=row["s_R_min"],
-            reid_by=row["s_R_by"] or "",
-            reid_by_names=all_named(row["s_R_by"] or "", names),
-            trace_min=row["s_T_min"],
-            trace_by=row["s_T_by"] or "",
-            trace_by_names=all_named(row["s_T_by"] or "", names),
-            ceiling=row["s_T_ceiling"],
-            rows=[_row(kind, row["pubtraces"], cells, teams) for kind in ATTACK_KINDS],
+            label=one.file,
+            rows=[_row(kind, one.file, cells, teams) for kind in ATTACK_KINDS],
+            **{name: getattr(one, name) for name in told},
         )
-        for row in rows_of(found.tables["releases"])
-        if row["team"] == f"{team.number:03d}" and (row["valid"] or row["hors_concours"])
+        for one in board.releases
+        if one.team == f"{team.number:03d}" and one.attacked
     ]
 
 

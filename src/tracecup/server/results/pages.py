@@ -11,11 +11,13 @@ import json
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from tracecup.charts.matrices import heat_map
+from tracecup.charts.scores import scatter, utility
 from tracecup.contest.results.tables import ResultTable
 from tracecup.server.errors import not_found
-from tracecup.server.results import charts as resultcharts
 from tracecup.server.results import data as results_data
 from tracecup.server.web.context import place
 
@@ -34,9 +36,9 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
     charts = []
     if page.board is not None:
         charts = [
-            resultcharts.scatter(page.board),
-            resultcharts.utility(page.board, page.floor),
-            *(resultcharts.heat_map(matrix) for matrix in page.board.matrices),
+            scatter(page.board.charted, _),
+            utility(page.board.charted, page.floor, _),
+            *(heat_map(matrix, _) for matrix in page.board.matrices),
         ]
     context = here.context(page=page, charts=charts)
     return render(request, "results/results.html", context)

@@ -13,6 +13,7 @@ from ninja import Schema
 
 from tracecup.city import City, read_city
 from tracecup.contest.rules import PHASES, Rules
+from tracecup.facts import CityFacts
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.models import Contest, Person, Round, Submission
@@ -72,16 +73,6 @@ class TeamName(Schema):
     hors_concours: bool
 
 
-class CityMap(Schema):
-    """The grid of regions (index = y * nx + x from the south-west) and its hospitals."""
-
-    nx: int
-    ny: int
-    km_x: float
-    km_y: float
-    hospitals: list[int]
-
-
 class RuleFacts(Schema):
     """The rules that people ask for; the whole text is `text`."""
 
@@ -121,7 +112,7 @@ class ContestPage(Schema):
     round: str | None
     rounds: list[RoundInfo]
     rules: RuleFacts
-    city: CityMap | None
+    city: CityFacts | None
     teams: list[TeamName]
 
 
@@ -271,14 +262,14 @@ def rule_facts(contest: Contest, round: Round | None) -> RuleFacts:
     )
 
 
-def city_map(contest: Contest) -> CityMap | None:
+def city_map(contest: Contest) -> CityFacts | None:
     """The city as far as a map shows it; None while a city from a file is not there yet."""
     city = city_of(contest)
     if city is None:
         return None
     grid = city.grid
-    return CityMap(
-        nx=grid.nx, ny=grid.ny, km_x=grid.km_x, km_y=grid.km_y, hospitals=list(city.hospitals)
+    return CityFacts(
+        nx=grid.nx, ny=grid.ny, km_x=grid.km_x, km_y=grid.km_y, hospitals=tuple(city.hospitals)
     )
 
 

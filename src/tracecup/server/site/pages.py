@@ -8,12 +8,13 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django.views.i18n import set_language
 
+from tracecup.charts.maps import city_map
 from tracecup.server import clock
 from tracecup.server.site import data as public
-from tracecup.server.site import maps
 from tracecup.server.web.context import person_of, place
 
 
@@ -34,7 +35,7 @@ def contest(request: HttpRequest, slug: str) -> HttpResponse:
     """What is this contest?"""
     here = place(request, slug)
     page = public.contest_page(here.role, here.round)
-    chart = maps.city_chart(page.city) if page.city else None
+    chart = city_map(page.city, _) if page.city else None
     context = here.context(page=page, city_chart=chart)
     return render(request, "site/contest.html", context)
 

@@ -10,26 +10,12 @@ from typing import Any
 
 from ninja import Schema
 
+from tracecup.facts.contest import Movement
 from tracecup.server.models import Round, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions.checking import original_of
 
 SECONDS = 60
-
-
-class Movement(Schema):
-    """Shares of all events by how far they were moved; `regions` are mean km by original region.
-
-    Bin k holds distances from k * width_km; the last bin holds everything farther.
-    """
-
-    width_km: float
-    shares: list[float]
-    regions: list[float | None]
-    unchanged: float
-    deleted: float
-    sets: float
-    mean_km: float | None
 
 
 class OneUser(Schema):

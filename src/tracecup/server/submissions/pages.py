@@ -19,13 +19,13 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from tracecup.charts.movement import movement_charts
 from tracecup.server import clock
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.site import data as public
 from tracecup.server.submissions import data as team
 from tracecup.server.submissions import data_handed as handed
 from tracecup.server.submissions import service as submissions
-from tracecup.server.submissions.charts import movement_charts
 from tracecup.server.submissions.movement import movement
 from tracecup.server.web.answering import ARRIVAL
 from tracecup.server.web.context import Place, place
@@ -190,7 +190,7 @@ def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
     if moved is None:
         return ()
     reach = here.contest.rules.scores.lambda_u
-    return tuple(movement_charts(moved, public.city_map(here.contest), reach))
+    return tuple(movement_charts(moved, public.city_map(here.contest), reach, _))
 
 
 def _accepted(request: HttpRequest, here: Place, outcome: Outcome, page: str) -> HttpResponse:

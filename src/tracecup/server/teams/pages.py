@@ -12,16 +12,16 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from tracecup.charts.figure import Figure
+from tracecup.charts.maps import trace_maps
+from tracecup.charts.risk import own_risks
 from tracecup.server.models import Appeal
 from tracecup.server.organising import messages as letters
-from tracecup.server.results import charts_risk as riskcharts
 from tracecup.server.results import data_defence as defence_data
 from tracecup.server.results import downloads
 from tracecup.server.site import data as public
-from tracecup.server.site import maps
 from tracecup.server.submissions import data as team_data
 from tracecup.server.teams import data_files as teamdata
-from tracecup.server.web.charts import Chart
 from tracecup.server.web.context import Place, place
 
 
@@ -78,8 +78,8 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('team', args=[slug])}#appeal")
 
 
-def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
-    charts = [riskcharts.risk_histogram(page.scores)]
+def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Figure]:
+    charts = [own_risks(page.scores, _)]
     city = public.city_map(here.contest)
     if page.trace is not None and city is not None:
         kinds = [
@@ -91,7 +91,7 @@ def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Chart]:
         caption = _(
             "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
         ).format(user=page.user)
-        charts.append(maps.trace_maps(city, page.trace.slots, kinds, caption))
+        charts.append(trace_maps(city, page.trace.slots, kinds, caption, _))
     return [one for one in charts if one is not None]
 
 

@@ -22,15 +22,15 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
+from tracecup.charts.figure import FOLLOW_THE_PAGE, Figure
 from tracecup.contest.rules.values import zone_of
-from tracecup.report.chart import FOLLOW_THE_PAGE
+from tracecup.facts import ReleaseFacts
 from tracecup.server import clock
 from tracecup.server.people.pages import site_of
-from tracecup.server.results.data_board import ReleaseRow
 from tracecup.server.submissions import words as teamwords
 from tracecup.server.submissions.data import NextStep
 from tracecup.server.web import words
-from tracecup.server.web.charts import Chart, script_url
+from tracecup.server.web.charts import script_url
 
 register = template.Library()
 COMPONENTS = "web/components"
@@ -234,7 +234,7 @@ def contest_nav(context: template.Context) -> Any:
 
 
 @register.inclusion_tag(f"{COMPONENTS}/chart.html")
-def chart(chart: Chart) -> Any:
+def chart(chart: Figure) -> Any:
     """A chart: place, text for those who do not see it, data, and the table behind it."""
     data = {
         "views": {
@@ -315,7 +315,7 @@ def file_group_about(key: str) -> str:
 
 
 @register.filter
-def by_place(releases: Sequence[ReleaseRow]) -> list[ReleaseRow]:
+def by_place(releases: Sequence[ReleaseFacts]) -> list[ReleaseFacts]:
     """Releases from the first place to the last, then those without a place."""
     return sorted(releases, key=lambda one: one.place or len(releases) + 1)
 

@@ -1,6 +1,6 @@
-"""Charts of the site: Vega-Lite specifications with a text and a table beside each.
+"""The program that draws the charts of the site.
 
-The JavaScript that draws them is made by vl-convert once and served by its hash.
+It is JavaScript made by vl-convert once and served by its hash.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -17,44 +16,8 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path, reverse
 
-from tracecup.report import theme
-from tracecup.report.chart import Control, View
+from tracecup.charts import theme
 from tracecup.safeio import atomic_write
-
-__all__ = ["Chart", "Column", "Control", "Table", "View", "script_url"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table; numbers stand on the right."""
-
-    name: str
-    number: bool = True
-
-
-@dataclass(frozen=True)
-class Table:
-    """The numbers behind a chart; the first cell of a row names it."""
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure: `alt` says in words what is to be seen, `table` holds every number of it."""
-
-    key: str
-    title: str
-    caption: str
-    alt: str
-    views: tuple[View, ...]
-    table: Table | None = None
-    table_title: str = ""
-    control: Control | None = None
-    wide: bool = False
-    map: bool = False
 
 
 def script_url() -> str:

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tracecup.report import facts_of_archive, write_report
+from tracecup.facts import facts_of_archive
+from tracecup.report import write_report
 
 
 def write(folder: Path, out: Path, names: Mapping[str, str]) -> None:
