@@ -33,7 +33,7 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
     said = correlation_text(board.correlation, tell)
     return Figure(
         key="minima",
-        title=tell("Lowest scores of every release"),
+        title=tell("Two kinds of privacy"),
         caption=tell(
             "Each point is a release; both scores are the lowest that any attack left it with. "
             "Up and to the right is more private. {said}"
@@ -65,7 +65,7 @@ def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
     spec = _utility_spec(shown, floor, tell)
     return Figure(
         key="utility",
-        title=tell("Utility against privacy"),
+        title=tell("What privacy costs"),
         caption=tell(
             "What a release is still good for (across) and how private it stayed (up). A line "
             "joins the two scores of a release. Left of the floor {floor} a release is invalid."

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from dataclasses import replace
 from importlib import metadata, resources
 
 from tracecup.charts import maps, matrices, risk, scores
@@ -85,11 +86,14 @@ class Section:
 
 def _sections(facts: ContestFacts) -> list[Section]:
     board, city = facts.board, facts.city
+    # The headings of these sections are the titles that the charts have elsewhere.
+    minima = replace(scores.scatter(board), title="Lowest scores of every release")
+    utility = replace(scores.utility(board, facts.floor), title="Utility against privacy")
     found = [
         Section("contest", "What this contest is", _contest_text(facts)),
         Section("rules", "The rules", [scrolling(_rules(facts), "The rules of this contest")]),
         Section("awards", "Awards and standings", _standings(facts)),
-        Section("minima-section", "Two kinds of privacy", _minima_text(), scores.scatter(board)),
+        Section("minima-section", "Two kinds of privacy", _minima_text(), minima),
         Section(
             "matrices",
             "Who broke whom",
@@ -103,7 +107,7 @@ def _sections(facts: ContestFacts) -> list[Section]:
             matrices.heat_map(board.reid),
             matrices.heat_map(board.trace),
         ),
-        Section("utility-section", "What privacy costs", [], scores.utility(board, facts.floor)),
+        Section("utility-section", "What privacy costs", [], utility),
         Section(
             "risk-section",
             "The risk of each user",
