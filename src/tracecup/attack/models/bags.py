@@ -73,7 +73,7 @@ def bag_cells(
         return None
     used = np.logical_or.reduce([block[2] for block in blocks]) & keep
     firsts = np.concatenate([block[3] for block in blocks])
-    set_of, distinct = _merge_sets(released, firsts)
+    set_of, distinct = distinct_sets(released, firsts)
     if len(distinct) > max_sets:
         return None
     singles = np.flatnonzero(used).astype(np.int32)
@@ -112,7 +112,7 @@ def bag_visits(released: SetTraces, n_regions: int) -> Bags:
     return Bags(ids, weights, lengths, cells, every, every[:-1].astype(np.int32))
 
 
-def _merge_sets(
+def distinct_sets(
     released: SetTraces, firsts: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number of the distinct set of each representative cell, and one cell per distinct set."""
