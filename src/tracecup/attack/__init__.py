@@ -14,7 +14,16 @@ from tracecup.attack.match import (
     match_table,
     soft_links,
 )
-from tracecup.attack.models import FuzzyR, HomeProbR, RandomR, VisitProbR
+from tracecup.attack.models import (
+    FuzzyR,
+    HomeProbR,
+    Markov0R,
+    MarkovR,
+    MmcR,
+    RandomR,
+    TfR,
+    VisitProbR,
+)
 from tracecup.attack.portfolio import sample_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
 
@@ -25,13 +34,17 @@ __all__ = [
     "HomeProbR",
     "HomeProbT",
     "InferenceAttack",
+    "Markov0R",
+    "MarkovR",
     "MatrixScores",
+    "MmcR",
     "PriorT",
     "RandomR",
     "RandomT",
     "ReidAttack",
     "ReplayT",
     "Scores",
+    "TfR",
     "VisitProbR",
     "VisitProbT",
     "argmax_table",

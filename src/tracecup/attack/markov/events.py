@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +48,8 @@ class Events:
         """Bounds of chunks of things with at most `MEMBERS_AT_ONCE` first members (or one)."""
         sizes = np.diff(self.cell_offsets)[self.first]
         chunk = np.cumsum(sizes) // MEMBERS_AT_ONCE
-        begins = np.flatnonzero(np.diff(chunk, prepend=-1) > 0)
-        return list(zip(begins, [*begins[1:], len(sizes)], strict=True))
+        begins = np.flatnonzero(np.diff(chunk, prepend=-1) > 0).tolist()
+        return list(pairwise([*begins, len(sizes)]))
 
 
 def number_cells(

@@ -1,0 +1,53 @@
+"""TF-R: transition matrices completed by tensor factorisation, then the likelihood of moves.
+
+After Murakami, PoPETs 2017, and Murakami et al., TIFS 2016/2017; the factorisation is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tracecup.attack.base import ReidAttack
+from tracecup.attack.case import Case
+from tracecup.attack.markov import ChainScores, start_rows
+from tracecup.attack.markov.chains import Moves
+from tracecup.attack.markov.factors import factored_chains, factorise
+from tracecup.attack.scores import Scores
+from tracecup.registry import parameter, register
+from tracecup.rng import Rng, generator
+
+MURAKAMI = (
+    "after Murakami, Expectation-Maximization Tensor Factorization for Practical Location Privacy "
+    "Attacks, PoPETs 2017(4); Murakami, Watanabe, TIFS 2016"
+)
+FACTORS = "number of factors"
+SHRINK = "weight of the factors' row against the user's own moves, in moves"
+ITERATIONS = "rounds of expectation maximisation"
+START = "beginnings of days: not used, from visits at all slots, or at the first slot of the day"
+
+
+@register("reid", "TF-R", "likelihood of the moves under factored matrices", MURAKAMI)
+@dataclass(frozen=True)
+class TfR(ReidAttack):
+    """Markov-R with P_u(i,j) = (c_u(i,j) + b F_u(i,j)) / (c_u(i) + b).
+
+    F_u are the rows of a non-negative factorisation of everybody's moves (`factorise`). With
+    `start` the beginnings of days count as in Markov0-R. `rng` draws the start of the
+    factorisation.
+    """
+
+    z: int = parameter(16, FACTORS, low=1, high=1024)
+    b: float = parameter(20.0, SHRINK, low=0, low_open=True, positional=False)
+    iterations: int = parameter(50, ITERATIONS, low=1, positional=False)
+    start: str = parameter("none", START, words=("none", "visits", "first"), positional=False)
+
+    def scores(self, case: Case, rng: Rng = None) -> Scores:
+        """Log-likelihoods of the moves, row block by row block."""
+        self.check()
+        n_regions = case.city.n_regions
+        moves = Moves.of_traces(case.reference, n_regions)
+        factors = factorise(moves, n_regions, self.z, self.iterations, generator(rng))
+        starts = None
+        if self.start != "none":
+            starts = start_rows(case.reference, n_regions, self.start, self.b)
+        return ChainScores(case.released, factored_chains(moves, factors, self.b), starts)
