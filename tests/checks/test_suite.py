@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tracecup.attack import FuzzyR, FuzzyT, VisitProbR, VisitProbT
+from tracecup.attack import FuzzyR, FuzzyT, Markov0R, MmcR, TfR, VisitProbR, VisitProbT
 from tracecup.checks import CheckResult, check_method
 from tracecup.checks.suite import KINDS as CHECKED
 from tracecup.checks.suite import kind_of
@@ -53,6 +53,9 @@ OPTIONS = [
     OptimalUser(0.5, weight=10.0),
     VisitProbR(cells=0.5, members=2),
     FuzzyR(0.2, 0.5, tf="count", idf="log", order="spread-first"),
+    Markov0R(estimator="floor", start="first"),
+    MmcR("statprox", minvisits=1, dwell=True, weight="stationary"),
+    TfR(2, start="visits", iterations=3),
     VisitProbT(match="assignment"),
     FuzzyT(threshold=1, idf="log"),
 ]

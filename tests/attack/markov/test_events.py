@@ -34,9 +34,7 @@ class TestNumberCells:
 
 class TestCellScores:
     @pytest.mark.parametrize("users", [6, 70])
-    def test_agrees_with_the_slow_program(
-        self, make_case: Callable[..., Case], users: int
-    ) -> None:
+    def test_agrees_with_the_slow_program(self, make_case: Callable[..., Case], users: int) -> None:
         case = make_case(5, users=users)
         beliefs = np.random.default_rng(1).dirichlet(np.ones(35), size=users)
         scores = CellScores(case.released, lambda low, high: beliefs[low:high])

@@ -59,7 +59,9 @@ class TestMarkovR:
         case = Case(worked.city, worked.reference, nothing)
         assert MarkovR().identify(case).users.tolist() == [0, 0]
 
-    @pytest.mark.parametrize("attack", [MarkovR(estimator="no"), MarkovR(b=0.0), Markov0R(start="")])
+    @pytest.mark.parametrize(
+        "attack", [MarkovR(estimator="no"), MarkovR(b=0.0), Markov0R(start="")]
+    )
     def test_checks_its_parameters(self, worked: Case, attack: MarkovR) -> None:
         with pytest.raises(InvalidParameter, match=r"Markov0?-R\.(estimator|b|start) must be"):
             attack.identify(worked)

@@ -198,6 +198,6 @@ def start_rows(reference: Traces, n_regions: int, start: str = "visits", b: floa
     def rows(low: int, high: int) -> NDArray[np.float64]:
         own = visit_counts(reference.take_users(slice(low, high)), n_regions).astype(np.float64)
         seen = own.sum(axis=1, keepdims=True)
-        return (own + weight * crowd) / (seen + weight)
+        return np.asarray((own + weight * crowd) / (seen + weight))
 
     return rows

@@ -105,9 +105,7 @@ def _events(
     entries = np.flatnonzero(new_entry)
     count = np.diff(np.append(entries, len(who))).astype(np.float64)
     at = np.append(np.flatnonzero(new_thing[entries]), len(entries))
-    return Events(
-        offsets, regions, first[new_thing], second[new_thing], at, who[entries], count
-    )
+    return Events(offsets, regions, first[new_thing], second[new_thing], at, who[entries], count)
 
 
 class CellScores(Scores):
@@ -116,8 +114,10 @@ class CellScores(Scores):
     `beliefs(low, high)` gives B of users low..high-1, shape (high - low, regions), positive.
     Deleted cells contribute nothing. O(distinct cells x members x users + cells x users).
 
-    >>> scores = CellScores(SetTraces.of_cells([[[0], [0, 1]], [[], [1]]]),
-    ...                     lambda low, high: np.array([[0.5, 0.5], [0.25, 0.75]])[low:high])
+    >>> scores = CellScores(
+    ...     SetTraces.of_cells([[[0], [0, 1]], [[], [1]]]),
+    ...     lambda low, high: np.array([[0.5, 0.5], [0.25, 0.75]])[low:high],
+    ... )
     >>> np.exp(scores.rows(0, 2)).round(4).tolist()
     [[0.25, 0.125], [0.5, 0.75]]
     """
@@ -180,9 +180,9 @@ class ChainScores(Scores):
         base = np.add.reduceat(background, begins)
         entries = slice(events.at[low], events.at[high])
         common = np.repeat(np.log(base / sizes), np.diff(events.at[low : high + 1]))
-        out += np.bincount(
-            events.who[entries], events.count[entries] * common, minlength=len(out)
-        )[:, None]
+        out += np.bincount(events.who[entries], events.count[entries] * common, minlength=len(out))[
+            :, None
+        ]
 
         def work(first_user: int, last_user: int) -> None:
             block = np.zeros((len(out), last_user - first_user))

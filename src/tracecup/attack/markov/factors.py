@@ -38,7 +38,7 @@ class Factors:
 def factorise(
     moves: Moves, n_regions: int, z: int = 16, iterations: int = 50, rng: Rng = None
 ) -> Factors:
-    """Factors by EM from a uniform random start; O(entries x z) an iteration, O(blocks x X z) memory.
+    """Factors by EM from a uniform random start; O(entries x z) an iteration, O(X z) memory.
 
     E: g_k(u,i,j) = c_u(i,j) A[u,k] B[i,k] C[j,k] / rate(u,i,j) on the counted moves.
     M: A[u,k] = sum_ij g_k + 0.001; B[i,k] ~ sum_uj g_k + 0.01; C[j,k] ~ sum_ui g_k + 0.01.
@@ -64,14 +64,16 @@ def factorise(
         def expect(
             low: int,
             high: int,
-            model: tuple[NDArray[np.float64], ...] = (weights, left, right),
+            a: NDArray[np.float64] = weights,
+            b: NDArray[np.float64] = left,
+            c: NDArray[np.float64] = right,
             sums: tuple[NDArray[np.float64], ...] = (shares, lefts, rights, gains),
         ) -> None:
             for part in range(low, high):
                 entries = slice(*np.searchsorted(user, bounds[part : part + 2]))
                 sums[3][part] = _share_counts(
                     user[entries], before[entries], moves.to[entries], moves.count[entries],
-                    *model, sums[0], sums[1][part], sums[2][part],
+                    a, b, c, sums[0], sums[1][part], sums[2][part],
                 )  # fmt: skip
 
         map_blocks(expect, BLOCKS)

@@ -237,44 +237,49 @@ def _settle(
     that are never left keep what they have.
     """
     times = (len(offsets) - 1) // weights.shape[0]
-    place = np.full(weights.shape[1], -1, dtype=np.int64)
     for p in range(weights.shape[0]):
         stops = np.flatnonzero(weights[p] > 0.0)
-        n = len(stops)
-        place[stops] = np.arange(n)
-        chain = np.zeros((n, n))
-        for t in range(times):
-            if t % slots == slots - 1:
-                continue
-            cell = p * times + t
-            low, middle, high = offsets[cell], offsets[cell + 1], offsets[cell + 2]
-            for k in range(low, middle):
-                i = place[regions[k]]
-                if i < 0:
-                    continue
-                for q in range(middle, high):
-                    j = place[regions[q]]
-                    if j >= 0:
-                        chain[i, j] += 1.0 / ((middle - low) * (high - middle))
-        for i in range(n):
-            total = chain[i].sum()
-            if total > 0.0:
-                chain[i] /= total
-            else:
-                chain[i, i] = 1.0
+        chain = _stop_chain(offsets, regions, slots, p * times, (p + 1) * times, stops)
         vector = weights[p][stops]
         for _ in range(HALF_STEPS):
-            stepped = np.zeros(n)
-            for i in range(n):
-                for j in range(n):
+            stepped = 0.5 * vector
+            for i in range(len(stops)):
+                for j in range(len(stops)):
                     stepped[j] += 0.5 * vector[i] * chain[i, j]
-            stepped += 0.5 * vector
             change = np.abs(stepped - vector).sum()
             vector = stepped
             if change < ROUNDING:
                 break
         weights[p][stops] = vector
-        place[stops] = -1
+
+
+@kernel
+def _stop_chain(
+    offsets: NDArray[np.int64],
+    regions: NDArray[np.int32],
+    slots: int,
+    begin: int,
+    end: int,
+    stops: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """Transition matrix between the stops of a trace, which is cells begin..end-1."""
+    n = len(stops)
+    chain = np.zeros((n, n))
+    for cell in range(begin, end):
+        if (cell - begin) % slots == slots - 1:
+            continue
+        low, middle, high = offsets[cell], offsets[cell + 1], offsets[cell + 2]
+        for k in range(low, middle):
+            i = np.searchsorted(stops, regions[k])
+            for q in range(middle, high):
+                j = np.searchsorted(stops, regions[q])
+                if i < n and j < n and stops[i] == regions[k] and stops[j] == regions[q]:
+                    chain[i, j] += 1.0 / ((middle - low) * (high - middle))
+    for i in range(n):
+        total = chain[i].sum()
+        chain[i, i] += total == 0.0
+        chain[i] /= max(total, chain[i].sum())
+    return chain
 
 
 @kernel
