@@ -151,6 +151,11 @@ class TestHeatMap:
         assert "The lowest score, 0.100, is 001 against 000." in alt
         assert "strongest attacker over all is 001, sum 0.500" in alt
 
+    def test_a_detailed_table_names_everybody(self, board):
+        table = heat_map(board.reid, detailed=True).table
+        assert table.header[1:3] == ("001 Ann", "I1 Random-R")
+        assert table.rows[0][:2] == ("000 Benchmark", "0.1000")
+
     def test_a_sample_attack_is_told_by_its_method(self, board):
         rows = layer(heat_map(board.reid).views[0], "score")
         told = {(r["attacker"], r["who"], r["attack"]) for r in rows}

@@ -16,8 +16,11 @@ from tracecup.facts.text import Cell, clean
 ROW_HEIGHT = 22
 
 
-def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, digits: int = 3) -> Figure:
-    """Every score of one kind: releases down, attackers across; the row's lowest is framed."""
+def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, detailed: bool = False) -> Figure:
+    """Every score of one kind: releases down, attackers across; the row's lowest is framed.
+
+    A `detailed` table names teams beside their numbers and has a digit more.
+    """
     symbol = SYMBOLS[matrix.kind]
     long = tell("re-identification") if matrix.kind == "reid" else tell("trace inference")
     spec = _heat_spec(matrix, tell)
@@ -39,12 +42,23 @@ def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, digits: int = 3) -> Fig
             ),
             (
                 tell("Release"),
-                *(one.label for one in matrix.attackers),
+                *(
+                    f"{one.label} {clean(one.name or one.attack)}" if detailed else one.label
+                    for one in matrix.attackers
+                ),
                 tell("Lowest"),
                 tell("Strongest attack"),
             ),
-            tuple((row.label, *row.values, row.minimum, row.by or "–") for row in matrix.rows),
-            digits,
+            tuple(
+                (
+                    f"{row.label} {who(row, tell)}" if detailed else row.label,
+                    *row.values,
+                    row.minimum,
+                    row.by or "–",
+                )
+                for row in matrix.rows
+            ),
+            digits=4 if detailed else 3,
         ),
         wide=True,
     )

@@ -330,14 +330,17 @@ def _matrix(
     attack = {team_of(row["attacker"]): row["attack"] or "" for row in cells}
     sums = {team_of(row["attacker"]): row for row in tables["sums"] if row["kind"] == kind}
     columns = list(dict.fromkeys([*sums, *attack]))
+    nothing = {"sum": None, "not_attacked": None}
     attackers = [
         AttackerFacts(
-            one, names.get(one, ""), attack.get(one, ""), False, sums[one]["sum"],
-            sums[one]["not_attacked"],
+            one,
+            names.get(one, ""),
+            attack.get(one, ""),
+            sum=sums.get(one, nothing)["sum"],
+            not_attacked=sums.get(one, nothing)["not_attacked"],
         )
-        for one in sorted(one for one in columns if one.isdigit())
-        if one in sums
-    ]  # fmt: skip
+        for one in sorted(filter(str.isdigit, columns))
+    ]
     attackers += [
         AttackerFacts(one, "", attack.get(one) or names.get(one, ""), sample=True)
         for one in columns

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
+from tracecup.contest.correlation import correlate
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.models import (
@@ -65,9 +66,13 @@ def results(final, team):
             "attacker": ["002"], "attack": [""], "score": [0.4],
         },
         "releases": {
-            "pubtraces": ["pubtraces_team001_data02_TRP.csv"], "team": ["001"], "s_R_min": [0.4],
-            "s_R_by": ["002"], "s_T_min": [None], "s_T_by": [None],
+            "pubtraces": ["pubtraces_team001_data02_TRP.csv"], "team": ["001"],
+            "challenge": ["trace"], "role": ["team"], "valid": [True], "hors_concours": [False],
+            "reason": [""], "method": [None], "utility": [0.8], "utility_low": [None],
+            "utility_high": [None], "s_R_min": [0.4], "s_R_by": ["002"], "s_T_min": [None],
+            "s_T_by": [None], "s_T_ceiling": [None], "expected_error_km": [None],
         },
+        "sums": {"kind": ["reid"], "attacker": ["002"], "sum": [0.4], "not_attacked": [0]},
     }  # fmt: skip
     Release.objects.create(
         round=final, team=team, challenge="trace", label="team001_data02_TRP", valid=True,
@@ -81,6 +86,7 @@ def results(final, team):
     return ResultSet.objects.create(
         round=final, number=1, state="published", scorer="tracecup 0", inputs_sha256="a" * 64,
         seconds=1.0, tables=tables, created_at=clock.now(), published_at=clock.now(),
+        summary={"correlation": vars(correlate([0.4], [0.4]))},
     )  # fmt: skip
 
 

@@ -155,7 +155,7 @@ def _judge(request: HttpRequest, here: Place) -> dict[str, Any]:
 def _scores(request: HttpRequest, here: Place) -> dict[str, Any]:
     page = run_scores.scores_page(here.role, here.round, _number(request, "set"))
     shown = [one.facts() for one in page.matrices if one.attackers]
-    return {"page": page, "charts": [heat_map(one, gettext, digits=4) for one in shown]}
+    return {"page": page, "charts": [heat_map(one, gettext, detailed=True) for one in shown]}
 
 
 def _settings(request: HttpRequest, here: Place) -> dict[str, Any]:
