@@ -179,7 +179,7 @@ class TestRawTables:
         "words",
         [
             "--interval 7",
-            "--start 10:00 --end 9:00",
+            "--start 10:00 --end 9:00 --interval 7",
             "--grid 3by2",
             "--box 1,2,3",
             "--box 1,1,3,4",

@@ -78,3 +78,16 @@ class TestGrid:
         grid = TOKYO_CENTRE.grid(32, 32)
         assert grid.km_x == pytest.approx(0.34125)
         assert grid.km_y == pytest.approx(0.346875)
+
+
+class TestHair:
+    def test_border_points_go_to_one_side_everywhere(self):
+        """Corners of cells as people write them, in a box whose edges carry rounding."""
+        box = Box(0.1 + 0.2 - 1e-16, 0.9 + 1e-16, 0.1 * 3, 0.9)
+        corners = np.array([0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+        found = box.cells(corners, corners, 6, 6, hair=1e-9)
+        assert found.tolist() == [0, 7, 14, 21, 28, 35]
+
+    def test_a_hair_outside_is_inside(self):
+        assert Box(0, 1, 0, 1).cells([-1e-10, 1 + 1e-10], [0, 1], 2, 2, 1e-9).tolist() == [0, 3]
+        assert Box(0, 1, 0, 1).cells([-1e-10], [0], 2, 2).tolist() == [-1]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
 from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.records.records import Timetable
+from tracecup.records import Timetable
 
 BOX = Box(0, 4, 0, 4)
 HOURLY = Timetable(6 * 60, 60, 12, 12)
@@ -133,10 +135,63 @@ class TestPlaces:
         assert dataset.city.n_regions == 400
         assert dataset.city.places.regions.tolist() == [380]
 
-    def test_a_venue_keeps_its_first_position(self):
+    def test_ties_go_by_id_where_there_are_any(self):
+        some = collector(top=3)
+        some.add(np.array([1, 1, 1]), [0, 1, 2], np.full(3, 7 * HOUR))
+        dataset = some.places(
+            Venues([0.5, 1.5, 2.5], [0, 0, 0], ["a", "b", "c"]), [b"9", b"1", b"5"]
+        )
+        assert dataset.city.places.categories == ("b", "c", "a")
+
+    def test_what_is_not_among_the_top_is_counted(self):
+        some = collector(top=1)
+        some.add(np.array([1, 1, 1, 1]), [0, 1, 0, -1], np.full(4, 7 * HOUR))
+        dropped = some.places(Venues([0.5, 1.5], [0, 0], ["a", "b"])).dropped
+        assert (dropped.other_places, dropped.outside) == (1, 1)
+
+
+class TestVenues:
+    def test_a_venue_lies_where_its_earliest_visit_was(self):
         venues = Venues()
-        words = pa.array([b"x", b"y", b"x"])
-        venues.learn(np.array([0, 1, 0]), *arrays([1, 2, 3], [4, 5, 6]), words)
-        venues.learn(np.array([1, 2]), *arrays([9, 7], [9, 8]), pa.array([b"no", b"z"]))
-        assert venues.latitude == [1, 2, 7]
-        assert venues.category == ["x", "y", "z"]
+        words = pa.array([b"late", b"y", b"early"])
+        venues.learn(np.array([0, 1, 0]), *arrays([9, 1, 3], [1, 2, 3], [4, 5, 6]), words)
+        venues.learn(np.array([1, 2]), *arrays([5, 5], [9, 7], [9, 8]), pa.array([b"no", b"z"]))
+        assert venues.latitude.tolist() == [3, 2, 7]
+        assert venues.category == ["early", "y", "z"]
+
+
+class TestDropped:
+    def test_everything_left_out_is_counted_once(self):
+        some = collector(thin=True, fewest=2)
+        some.bad_lines(3)
+        y, x, when = arrays([9, 0, 0, 0, 0, 1], [0] * 6, [7, 3, 7.5, 7.1, 8, 8])
+        some.add_points(np.array([1, 1, 1, 1, 1, 2]), y, x, when * HOUR)
+        dataset = some.regions()
+        dropped = dataset.dropped
+        assert (dropped.bad_lines, dropped.outside, dropped.off_hours) == (3, 1, 1)
+        assert (dropped.same_instant, dropped.few_records) == (1, 1)
+        assert len(dataset.records) == 2
+
+    def test_the_reasons_are_told_where_nothing_is_left(self):
+        some = collector()
+        some.add_points(np.array([1]), *arrays([9], [9], [7 * HOUR]))
+        with pytest.raises(InvalidTraces, match=r"left out: outside 1"):
+            need_records(some.regions(), "it")
+
+
+class TestOrder:
+    @given(st.permutations(range(7)), st.integers(1, 6))
+    def test_neither_order_nor_blocks_matter(self, order, cut):
+        """A descending file used to keep the last record of an instant."""
+        user = np.array([1, 1, 1, 1, 2, 2, 2])
+        y, x = arrays([0, 1, 2, 3, 0, 1, 1], [0] * 7)
+        when = np.array([7.5, 7.1, 7.3, 8, 9, 9, 9.5]) * HOUR
+        found = []
+        for rows in (list(range(7)), list(order)):
+            some = collector(thin=True)
+            for part in (rows[:cut], rows[cut:]):
+                some.add_points(user[part], y[part], x[part], when[part])
+            found.append(some.regions())
+        assert found[0].records == found[1].records
+        assert found[0].dropped == found[1].dropped
+        assert found[0].records.location.tolist() == [4, 12, 0]

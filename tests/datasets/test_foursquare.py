@@ -83,7 +83,7 @@ class TestReadFoursquare:
     def test_bad_lines_can_be_skipped(self, files):
         paths = files([checkin(1, GYM), "broken\n"])
         dataset = read_foursquare(*paths, box=BOX, bad_lines="skip")
-        assert (len(dataset.records), dataset.skipped) == (1, 1)
+        assert (len(dataset.records), dataset.dropped.bad_lines) == (1, 1)
 
     def test_nothing_in_the_box(self, files):
         with pytest.raises(InvalidTraces, match="no record"):

@@ -57,7 +57,7 @@ class TestReadGowalla:
     @pytest.mark.parametrize("empty", ["58227\t\t\t\t\n", "58227\n"])
     def test_users_without_anything_are_passed_over(self, write, empty):
         dataset = read_gowalla(write(empty + GOWALLA), box=AUSTIN)
-        assert (len(dataset.records), dataset.skipped) == (4, 0)
+        assert (len(dataset.records), dataset.dropped.bad_lines) == (4, 0)
 
     def test_wrong_separator_is_not_passed_over(self, write):
         text = "0 2010-10-19T23:55:27Z 30.2359091167 -97.7951395833 22847\n"

@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from tracecup.city import Clock, Grid
 from tracecup.datasets.mobility import (
+    _overlap,
     day_statistics,
     radius_of_gyration,
     return_probability,
@@ -43,9 +44,33 @@ class TestDayStatistics:
         assert math.isnan(found.other_user_overlap)
         assert math.isnan(found.move_km)
 
-    def test_gaps_are_refused(self):
-        with pytest.raises(InvalidTraces, match="unobserved"):
-            day_statistics(Traces.of([[0, -1]]), GRID)
+    def test_gaps_are_left_out(self):
+        # Moves: 0-0 stays, 1-0 moves; 0 to 1 over a gap and a day without events count nowhere.
+        clock = Clock.regular(days=3, slots=3)
+        traces = Traces.of([[0, 0, -1, -1, 1, 0, -1, -1, -1]], clock)
+        grid = Grid.from_metres(4, 1, width_m=1000, height_m=1000)
+        found = day_statistics(traces, grid)
+        assert found.stay_share == 0.5
+        assert found.distinct_regions == 1.5
+        assert found.move_km == pytest.approx(1.0)
+
+    def test_nothing_observed_is_nan(self):
+        grid = Grid.from_metres(4, 1, width_m=1000, height_m=1000)
+        traces = Traces.of([[-1, -1]] * 2, Clock.regular(2, 1))
+        assert all(np.isnan(value) for value in vars(day_statistics(traces, grid)).values())
+
+    @given(st.integers(0, 2**32 - 1))
+    def test_overlap_with_gaps_by_a_slow_loop(self, seed):
+        regions = np.random.default_rng(seed).integers(-1, 3, (5, 4))
+        day, other = regions[:, :2].astype(np.int32), regions[:, 2:].astype(np.int32)
+        met = [
+            float(place in theirs)
+            for ours, theirs in zip(day.tolist(), other.tolist(), strict=True)
+            for place in ours
+            if place >= 0 and max(theirs) >= 0
+        ]
+        expected = np.mean(met) if met else np.nan
+        assert _overlap(day, other) == pytest.approx(expected, nan_ok=True)
 
     def test_real_generator(self, data_dir):
         """The figures of the contest's generator, from the organisers' two reference days."""

@@ -119,7 +119,7 @@ class TestFiles:
 
     def test_bad_lines_can_be_skipped(self, write):
         dataset = read_peopleflow(write([*day(1), "1,2,3\n"]), bad_lines="skip")
-        assert (len(dataset.records), dataset.skipped) == (30, 1)
+        assert (len(dataset.records), dataset.dropped.bad_lines) == (30, 1)
 
     def test_folder_without_daily_files(self, tmp_path):
         with pytest.raises(UnreadableFile, match="YYYY-MM-DD"):

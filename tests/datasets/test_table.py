@@ -144,7 +144,7 @@ class TestReadParquet:
 
     def test_bad_rows_can_be_skipped(self, tmp_path):
         path = parquet(tmp_path / "t.parquet", lat=[35.7, None] * 3)
-        assert read_parquet(path, box=TOKYO_CENTRE, bad_lines="skip").skipped == 3
+        assert read_parquet(path, box=TOKYO_CENTRE, bad_lines="skip").dropped.bad_lines == 3
 
     def test_wrong_type_is_named(self, tmp_path):
         path = parquet(tmp_path / "t.parquet", lat=["35.7"] * 6)

@@ -69,6 +69,12 @@ class TestUnicity:
     def test_one_point_that_all_share_tells_nobody(self):
         assert unicity(Traces.of([[4, 4]] * 5), 2, rng=1) == 0.0
 
+    def test_gaps_are_no_events(self):
+        # Users 1 and 2 share what is known of them; a shared gap is no place that they share.
+        traces = Traces.of([[4, -1], [4, -1], [-1, 2], [-1, -1]])
+        assert unicity(traces, 2, rng=1) == 1 / 3
+        assert np.isnan(unicity(Traces.of([[-1, -1]]), 1, rng=1))
+
     def test_more_points_tell_more(self):
         traces = Traces.of(np.random.default_rng(1).integers(0, 4, (60, 12)))
         assert unicity(traces, 1, rng=1) < unicity(traces, 4, rng=1) <= unicity(traces, 12, rng=1)

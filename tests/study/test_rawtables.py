@@ -67,6 +67,19 @@ class TestReadRaw:
         assert found.original.regions.tolist() == [[-1, 0, -1, -1], [-1, -1, 7, -1]]
         assert cells_of(found) == [[[], [0], [], []], [[], [], [7], []]]
 
+    def test_a_night_is_one_day(self, tmp_path):
+        night = Cutting(Timetable.of_hours(22 * 60, 2 * 60, 60, 60))
+        rows = ["ann,2024-03-01 23:05:00,35.05,139.05", "ann,2024-03-02 01:05:00,35.05,139.15"]
+        path = table(tmp_path / "night.csv", *rows)
+        found = read_raw(path, path, cutting=night, grid=(4, 2), box=BOX)
+        assert found.reference.regions.tolist() == [[-1, 0, -1, 1]]
+
+    def test_a_missing_column_says_how_to_name_another(self, tmp_path):
+        path = tmp_path / "other.csv"
+        path.write_text("uid,time,lat,lon\na,2024-03-01 08:00:00,35.05,139.05\n")
+        with pytest.raises(InvalidFile, match="column user: found 0 times .* --columns"):
+            read_raw(path, path, cutting=CUT, grid=(4, 2), box=BOX)
+
     def test_only_days_with_records_are_days(self, reference, released):
         found = read_raw(reference, released, cutting=CUT, grid=(4, 2), box=BOX)
         assert found.reference.clock.days == 2  # 1 and 8 March

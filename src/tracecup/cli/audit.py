@@ -117,7 +117,10 @@ def audit(
         str, typer.Option("--start", help="Begin of the day.", rich_help_panel=RAW)
     ] = "8:00",
     end: Annotated[
-        str, typer.Option("--end", help="End of the day.", rich_help_panel=RAW)
+        str,
+        typer.Option(
+            "--end", help="End of the day; before --start: on the next day.", rich_help_panel=RAW
+        ),
     ] = "18:00",
     columns: Annotated[
         str, typer.Option("--columns", help="Names of the four columns.", rich_help_panel=RAW)
@@ -257,17 +260,12 @@ def _from_tables(
     from tracecup.rng import child_seed
     from tracecup.study.rawtables import Cutting, read_raw
 
-    first, last = minute_of(start), minute_of(end)
-    instants, rest = divmod(last - first, interval)
-    if instants < 1 or rest:
-        raise InvalidParameter(
-            f"--start {start} to --end {end} must be a multiple of --interval {interval} minutes"
-        )
+    timetable = Timetable.of_hours(minute_of(start), minute_of(end), interval, interval)
     names = [name.strip() for name in columns.split(",")]
     if len(names) != 4:
         raise InvalidParameter(f"--columns names user, time, latitude, longitude, got {columns!r}")
     cutting = Cutting(
-        Timetable(first, interval, instants, instants),
+        timetable,
         (names[0], names[1], names[2], names[3]),
         time,
         utc_offset,

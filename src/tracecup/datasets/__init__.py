@@ -4,7 +4,7 @@ Every loader returns a `Dataset`: records as plain arrays and the city they lie 
 """
 
 from tracecup.datasets.boundingbox import BEIJING, CITIES, TOKYO_CENTRE, Box
-from tracecup.datasets.dataset import Dataset, Split
+from tracecup.datasets.dataset import Dataset, Dropped, Split
 from tracecup.datasets.foursquare import read_foursquare, read_tsmc2014
 from tracecup.datasets.geolife import read_geolife
 from tracecup.datasets.gowalla import read_gowalla
@@ -34,6 +34,7 @@ __all__ = [
     "ContestTraining",
     "Dataset",
     "DayStatistics",
+    "Dropped",
     "Metropolis",
     "Records",
     "Split",

@@ -38,24 +38,27 @@ class Box:
                 f"{self.west}..{self.east}"
             )
 
-    def contains(self, latitude: ArrayLike, longitude: ArrayLike) -> NDArray[np.bool_]:
-        """Whether each point lies in the box, its borders included."""
+    def contains(
+        self, latitude: ArrayLike, longitude: ArrayLike, hair: float = 0.0
+    ) -> NDArray[np.bool_]:
+        """Whether each point lies in the box, its borders and `hair` degrees more included."""
         y, x = np.asarray(latitude, dtype=np.float64), np.asarray(longitude, dtype=np.float64)
-        inside = (y >= self.south) & (y <= self.north) & (x >= self.west) & (x <= self.east)
-        return np.asarray(inside)
+        inside = (y >= self.south - hair) & (y <= self.north + hair)
+        return np.asarray(inside & (x >= self.west - hair) & (x <= self.east + hair))
 
     def cells(
-        self, latitude: ArrayLike, longitude: ArrayLike, nx: int, ny: int
+        self, latitude: ArrayLike, longitude: ArrayLike, nx: int, ny: int, hair: float = 0.0
     ) -> NDArray[np.int32]:
-        """Cell of each point, `ny * row + column` from the south-west; -1 outside.
+        """Cell of each point, `nx * row + column` from the south-west; -1 outside.
 
         Cell k of an axis begins at low + (high - low) k / n exactly; the upper border belongs to
-        the last cell.
+        the last cell. A point up to `hair` degrees below the begin of a cell counts as on it, so
+        that borders which carry rounding in their last digits give their points to one side.
         """
         y, x = np.asarray(latitude, dtype=np.float64), np.asarray(longitude, dtype=np.float64)
-        row = np.searchsorted(_inner_borders(self.south, self.north, ny), y, side="right")
-        column = np.searchsorted(_inner_borders(self.west, self.east, nx), x, side="right")
-        return np.where(self.contains(y, x), row * nx + column, -1).astype(np.int32)
+        row = np.searchsorted(_inner_borders(self.south, self.north, ny) - hair, y, side="right")
+        column = np.searchsorted(_inner_borders(self.west, self.east, nx) - hair, x, side="right")
+        return np.where(self.contains(y, x, hair), row * nx + column, -1).astype(np.int32)
 
     def grid(self, nx: int, ny: int) -> Grid:
         """The box as a grid of regions."""

@@ -5,7 +5,9 @@ What lies outside the box or the hours of the timetable is dropped at once and c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tracecup.city import City, Places
 from tracecup.datasets.boundingbox import Box
-from tracecup.datasets.dataset import Dataset
+from tracecup.datasets.dataset import Dataset, Dropped
 from tracecup.datasets.splitting import keep_chains
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, Timetable
@@ -30,9 +32,10 @@ class Cut:
     """What to keep of a data set, and how to name its locations.
 
     `box` and `timetable` bound space and hours. Locations are the nx x ny cells of the box or,
-    with `top`, the `top` most visited places in it (rank = index; ties in file order).
-    `fewest` records a user must have to stay. `thin` keeps one record per user and instant.
-    `exact` keeps only records whose minute begins an instant.
+    with `top`, the `top` most visited places in it (rank = index).
+    `fewest` records a user must have to stay. `thin` keeps the first record of each user and
+    instant. `exact` keeps only records whose minute begins an instant. `hair` is the rounding
+    that borders may carry, in degrees (see `Box.cells`).
     """
 
     box: Box
@@ -43,6 +46,7 @@ class Cut:
     fewest: int = 1
     thin: bool = False
     exact: bool = False
+    hair: float = 0.0
 
     def check(self) -> None:
         """Raise `InvalidParameter` for numbers that make no sense."""
@@ -95,13 +99,19 @@ class Codes:
         return len(self.names)
 
 
-@dataclass
 class Venues:
-    """Places met so far: where each lies and of which category it is, by code."""
+    """Places met so far: where each lies and of which category it is, by code.
 
-    latitude: list[float] = field(default_factory=list)
-    longitude: list[float] = field(default_factory=list)
-    category: list[str] = field(default_factory=list)
+    A place lies where its earliest visit was, whatever the order in which visits come.
+    """
+
+    def __init__(
+        self, latitude: ArrayLike = (), longitude: ArrayLike = (), category: Sequence[str] = ()
+    ) -> None:
+        self.latitude = np.asarray(latitude, dtype=np.float64)
+        self.longitude = np.asarray(longitude, dtype=np.float64)
+        self.category = list(category)
+        self._when = np.full(len(self.latitude), -np.inf)
 
     def __len__(self) -> int:
         return len(self.latitude)
@@ -109,27 +119,63 @@ class Venues:
     def learn(
         self,
         codes: NDArray[np.int64],
+        when: NDArray[np.float64],
         latitude: NDArray[np.float64],
         longitude: NDArray[np.float64],
         categories: pa.Array | None = None,
     ) -> None:
-        """Note the first position and category of every code not seen before."""
-        new, first = np.unique(codes, return_index=True)
-        for code, row in zip(new.tolist(), first.tolist(), strict=True):
-            if code >= len(self):
-                self.latitude.append(float(latitude[row]))
-                self.longitude.append(float(longitude[row]))
-                self.category.append("" if categories is None else text_of(categories[row].as_py()))
+        """Note position and category of the earliest visit of every code."""
+        if not len(codes):
+            return
+        new = max(0, int(codes.max()) + 1 - len(self))
+        self.latitude = np.append(self.latitude, np.full(new, np.inf))
+        self.longitude = np.append(self.longitude, np.full(new, np.inf))
+        self._when = np.append(self._when, np.full(new, np.inf))
+        self.category += [""] * new
+        order = np.lexsort((longitude, latitude, when, codes))
+        code, first = np.unique(codes[order], return_index=True)
+        row = order[first]
+        known, found = (
+            np.stack([self._when[code], self.latitude[code], self.longitude[code]]),
+            np.stack([when[row], latitude[row], longitude[row]]),
+        )
+        before = found < known
+        better = before[0] | (
+            (found[0] == known[0]) & (before[1] | ((found[1] == known[1]) & before[2]))
+        )
+        code, row = code[better], row[better]
+        self._when[code], self.latitude[code], self.longitude[code] = found[:, better]
+        if categories is not None:
+            for place, visit in zip(code.tolist(), row.tolist(), strict=True):
+                self.category[place] = text_of(categories[visit].as_py())
 
 
 class Collector:
-    """Takes points block by block, keeps those of the cut, makes a `Dataset` in the end."""
+    """Takes points block by block, keeps those of the cut, makes a `Dataset` in the end.
+
+    Neither the order of the points nor the cut into blocks changes the answer.
+    """
 
     def __init__(self, cut: Cut) -> None:
         cut.check()
         self.cut = cut
-        self.skipped = self.outside = self.off_hours = 0
+        self.dropped: Counter[str] = Counter()
         self._parts: list[Points] = []
+
+    def bad_lines(self, count: int) -> None:
+        """Count lines that were left out on request."""
+        self.dropped["bad_lines"] += count
+
+    def inside(
+        self,
+        rows: NDArray[np.int64],
+        latitude: NDArray[np.float64],
+        longitude: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """Those of the rows that lie in the box; the others are counted."""
+        fine = self.cut.box.contains(latitude[rows], longitude[rows], self.cut.hair)
+        self.dropped["outside"] += int((~fine).sum())
+        return rows[fine]
 
     def add(
         self,
@@ -145,15 +191,17 @@ class Collector:
         """
         where = np.asarray(place, dtype=np.int32)
         day, instant = self.cut.timetable.place(local, exact=self.cut.exact)
-        keep = (where >= 0) & (instant >= 0)
-        self.off_hours += int(((where >= 0) & (instant < 0)).sum())
-        if self.cut.thin and len(user):
-            # Long runs within one instant (GPS every second) need not wait for the end.
-            same = (user[1:] == user[:-1]) & (day[1:] == day[:-1]) & (instant[1:] == instant[:-1])
-            keep[1:] &= ~(same & keep[:-1])
         unix = local - np.asarray(shift, dtype=np.float64)
-        points = Points(user, where, day.astype(np.int32), instant, unix)
-        self._parts.append(points.take(keep))
+        keep = (where >= 0) & (instant >= 0)
+        self.dropped["outside"] += int((where < 0).sum())
+        self.dropped["off_hours"] += int(((where >= 0) & (instant < 0)).sum())
+        points = Points(user, where, day.astype(np.int32), instant, unix).take(keep)
+        if self.cut.thin and len(points.user):
+            # Long runs within one instant (GPS every second) need not wait for the end.
+            first = _first_of_runs(points)
+            self.dropped["same_instant"] += int((~first).sum())
+            points = points.take(first)
+        self._parts.append(points)
 
     def add_points(
         self,
@@ -164,43 +212,43 @@ class Collector:
         shift: ArrayLike = 0.0,
     ) -> None:
         """Points by latitude and longitude, for locations that are cells."""
-        place = self.cut.box.cells(latitude, longitude, self.cut.nx, self.cut.ny)
+        cut = self.cut
+        place = cut.box.cells(latitude, longitude, cut.nx, cut.ny, cut.hair)
         self.add(user, place, local, shift)
 
     def regions(
         self,
         names: list[bytes] | None = None,
         *,
-        in_order: bool = False,
         hospitals: list[int] | None = None,
         places: Places | None = None,
         chain: bool = False,
     ) -> Dataset:
         """The data set with cells as locations. `names`: of text users, by code.
 
-        `in_order` keeps the records of a user as they came instead of sorting by time; `chain`
-        keeps one gap-free chain per user (`splitting.keep_chains`), taken as one day.
+        `chain` keeps one gap-free chain per user (`splitting.keep_chains`), taken as one day.
         """
         grid = self.cut.box.grid(self.cut.nx, self.cut.ny)
         city = City(grid, hospitals or [], places or Places.none())
-        points = self._points()
-        if chain:
-            points = _chained(points, self.cut.timetable.instants)
-        records = self._records(points, grid.n_regions, names, in_order)
-        return Dataset(records, city, False, self.skipped, self.outside, self.off_hours)
+        return self._dataset(self._points(), grid.n_regions, names, city, chain=chain)
 
-    def places(self, venues: Venues, names: list[bytes] | None = None) -> Dataset:
-        """The data set with the most visited venues as locations."""
+    def places(self, venues: Venues, ids: list[bytes] | None = None) -> Dataset:
+        """The data set with the most visited venues as locations; ties go by `ids`, the names of
+        the codes, or by code.
+        """
         points = self._points()
         counts = np.bincount(points.where, minlength=len(venues))
-        order = np.argsort(-counts, kind="stable")[: self.cut.top]
+        by_id = np.arange(len(venues))
+        if ids is not None:
+            by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
+        order = np.lexsort((by_id, -counts))[: self.cut.top]
         order = order[counts[order] > 0]
         rank = np.full(len(venues), -1, dtype=np.int32)
         rank[order] = np.arange(len(order))
         points = points._replace(where=rank[points.where])
+        self.dropped["other_places"] = int((points.where < 0).sum())
         points = points.take(points.where >= 0)
-        latitude = np.array(venues.latitude, dtype=np.float64)[order]
-        longitude = np.array(venues.longitude, dtype=np.float64)[order]
+        latitude, longitude = venues.latitude[order], venues.longitude[order]
         grid = self.cut.box.grid(PLACE_GRID, PLACE_GRID)
         cells = self.cut.box.cells(latitude, longitude, PLACE_GRID, PLACE_GRID)
         table = Places(
@@ -210,8 +258,8 @@ class Collector:
             tuple(venues.category[k] for k in order),
             counts[order].astype(np.int64),
         )
-        records = self._records(points, max(len(order), 1), names, False)
-        return Dataset(records, City(grid, (), table), True, self.skipped)
+        city = City(grid, (), table)
+        return self._dataset(points, max(len(order), 1), None, city, by_place=True)
 
     def _points(self) -> Points:
         """Everything collected so far, in one piece."""
@@ -222,20 +270,36 @@ class Collector:
         self._parts = [points]
         return points
 
-    def _records(
-        self, points: Points, n_locations: int, names: list[bytes] | None, in_order: bool
-    ) -> Records:
+    def _dataset(
+        self,
+        points: Points,
+        n_locations: int,
+        names: list[bytes] | None,
+        city: City,
+        *,
+        chain: bool = False,
+        by_place: bool = False,
+    ) -> Dataset:
         user, ids, labels = _numbered(points.user, names)
         points = points._replace(user=user)
-        order = np.argsort(user, kind="stable") if in_order else np.lexsort((points.unix, user))
-        points = points.take(order)
+        points = points.take(np.lexsort((points.where, points.unix, user)))
+        dropped = dict(self.dropped)
+        if chain:
+            kept = keep_chains(points.user, points.instant, self.cut.timetable.instants)
+            dropped["unchained"] = int((~kept).sum())
+            points = points.take(kept)
+            points = points._replace(day=np.zeros_like(points.day))
         if self.cut.thin:
-            points = points.take(_first_of_instant(points))
-        stays = np.bincount(points.user, minlength=len(ids)) >= self.cut.fewest
+            rows = _first_of_instant(points)
+            dropped["same_instant"] = self.dropped["same_instant"] + len(points.user) - len(rows)
+            points = points.take(rows)
+        counts = np.bincount(points.user, minlength=len(ids))
+        stays = counts >= self.cut.fewest
+        dropped["few_records"] = int(counts[~stays].sum())
         points = points.take(stays[points.user])
-        first_day = points.day.min() if len(points.day) else 0
-        return Records(
-            (np.cumsum(stays) - 1)[points.user],
+        first_day = int(points.day.min()) if len(points.day) else 0
+        records = Records(
+            (np.cumsum(stays) - 1)[points.user].astype(np.int32),
             points.where,
             points.day - first_day,
             points.instant,
@@ -245,6 +309,7 @@ class Collector:
             ids[stays],
             tuple(name for name, stay in zip(labels, stays, strict=True) if stay) if labels else (),
         )
+        return Dataset(records, city, by_place, Dropped(**dropped), first_day)
 
 
 def _numbered(
@@ -285,10 +350,15 @@ def _first_of_instant(points: Points) -> NDArray[np.int64]:
     return np.sort(order[first])
 
 
-def _chained(points: Points, length: int) -> Points:
-    points = points.take(np.argsort(points.user, kind="stable"))
-    points = points.take(keep_chains(points.user, points.instant, length))
-    return points._replace(day=np.zeros_like(points.day))
+def _first_of_runs(points: Points) -> NDArray[np.bool_]:
+    """Which rows may be the first of their instant: not those beside an earlier one of it."""
+    user, where, day, instant, unix = points
+    same = (user[1:] == user[:-1]) & (day[1:] == day[:-1]) & (instant[1:] == instant[:-1])
+    rising = (unix[:-1] < unix[1:]) | ((unix[:-1] == unix[1:]) & (where[:-1] <= where[1:]))
+    first = np.ones(len(user), dtype=np.bool_)
+    first[1:] &= ~(same & rising)
+    first[:-1] &= ~(same & ~rising)
+    return first
 
 
 def shift_of(utc_offset: float) -> float:
@@ -301,7 +371,11 @@ def shift_of(utc_offset: float) -> float:
 
 
 def need_records(dataset: Dataset, what: str) -> Dataset:
-    """The data set, or an error if nothing of it lies in the box and the hours."""
+    """The data set, or an error if nothing of it is left, with the reasons."""
     if not len(dataset.records):
-        raise InvalidTraces(f"no record of {what} lies in the box and the hours of the timetable")
+        lost = [f"{name} {count}" for name, count in vars(dataset.dropped).items() if count]
+        raise InvalidTraces(
+            f"no record of {what} lies in the box and the hours of the timetable "
+            f"(left out: {', '.join(lost) or 'nothing, it holds none'})"
+        )
     return dataset

@@ -23,21 +23,38 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Dropped:
+    """How many records were left out, and why.
+
+    `bad_lines` on request only; `outside` the box; `off_hours` in the box, but outside the hours
+    of the timetable or between its instants; `same_instant` after the first of a user's instant;
+    `other_places` not among the most visited; `unchained` not part of a gap-free chain;
+    `few_records` of users who have too few.
+    """
+
+    bad_lines: int = 0
+    outside: int = 0
+    off_hours: int = 0
+    same_instant: int = 0
+    other_places: int = 0
+    unchained: int = 0
+    few_records: int = 0
+
+
+@dataclass(frozen=True)
 class Dataset:
-    """What a loader returns: records and the city they lie in.
+    """What a loader returns: records, the city they lie in, and how many were left out.
 
     Locations are the city's regions, or with `by_place` its places (row i of `city.places` is
-    location i, so that `city.places.regions[i]` is its cell). `skipped` counts bad lines that
-    were left out on request, `outside` records of a table outside the box, `off_hours` those in
-    the box outside the hours.
+    location i, so that `city.places.regions[i]` is its cell). `first_day` is the date of day 0,
+    in days since 1970.
     """
 
     records: Records
     city: City
     by_place: bool = False
-    skipped: int = 0
-    outside: int = 0
-    off_hours: int = 0
+    dropped: Dropped = Dropped()
+    first_day: int = 0
 
     def split(
         self, training: int | None = None, testing: int | None = None, seed: int = 1

@@ -75,28 +75,29 @@ def read_foursquare(
     """
     collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
     ids: list[pa.Array] = []
-    known = Venues()
+    points: list[NDArray[np.float64]] = []
+    kinds: list[str] = []
     for block in read_text(venues, VENUES):
         latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
         words, categories = block.words("venue"), block.words("category")
         rows = block.settle(bad_lines)
-        collector.skipped += len(block) - len(rows)
+        collector.bad_lines(len(block) - len(rows))
         inside = rows[box.contains(latitude[rows], longitude[rows])]
         ids.append(words.take(inside))
-        known.latitude += latitude[inside].tolist()
-        known.longitude += longitude[inside].tolist()
-        known.category += [text_of(word) for word in categories.take(inside).to_pylist()]
+        points.append(np.stack([latitude[inside], longitude[inside]]))
+        kinds += [text_of(word) for word in categories.take(inside).to_pylist()]
     venue_ids = pa.concat_arrays(ids) if ids else pa.array([], pa.binary())
-    cells = box.cells(np.array(known.latitude), np.array(known.longitude), nx, ny)
+    latitude, longitude = np.concatenate([np.empty((2, 0)), *points], axis=1)
+    known = Venues(latitude, longitude, kinds)
+    cells = box.cells(known.latitude, known.longitude, nx, ny)
     for block in read_text(checkins, CHECKINS):
         user, unix = block.whole("user"), block.time("utc_time", "tweet")
         offset = _offset(block)
         found = pc.index_in(block.words("venue"), value_set=venue_ids).fill_null(-1)
         place = found.to_numpy(zero_copy_only=False)
         rows = block.settle(bad_lines)
-        collector.skipped += len(block) - len(rows)
-        rows = rows[place[rows] >= 0]
-        where = place[rows] if top is not None else cells[place[rows]]
+        collector.bad_lines(len(block) - len(rows))
+        where = place[rows] if top is not None else _at(cells, place[rows])
         shift = 60.0 * offset[rows] if local_time else np.zeros(len(rows))
         collector.add(user[rows], where, unix[rows] + shift, shift)
     dataset = collector.regions() if top is None else collector.places(known)
@@ -118,8 +119,8 @@ def read_tsmc2014(
     """Read `dataset_TSMC2014_NYC.txt` or `..._TKY.txt`.
 
     Tab-separated without header: user, venue, category id, category, latitude, longitude, offset
-    in minutes, UTC time. Places tie in the order in which they first occur; otherwise as
-    `read_foursquare`.
+    in minutes, UTC time. Places tie by their ids and lie where their earliest check-in was;
+    otherwise as `read_foursquare`.
     """
     collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
     codes, known = Codes(), Venues()
@@ -129,8 +130,8 @@ def read_tsmc2014(
         offset = _offset(block)
         words, categories = block.words("venue"), block.words("category")
         rows = block.settle(bad_lines)
-        collector.skipped += len(block) - len(rows)
-        rows = rows[box.contains(latitude[rows], longitude[rows])]
+        collector.bad_lines(len(block) - len(rows))
+        rows = collector.inside(rows, latitude, longitude)
         shift = 60.0 * offset[rows] if local_time else np.zeros(len(rows))
         if top is None:
             collector.add_points(
@@ -138,10 +139,15 @@ def read_tsmc2014(
             )
             continue
         place = codes.of(words.take(rows))
-        known.learn(place, latitude[rows], longitude[rows], categories.take(rows))
+        known.learn(place, unix[rows], latitude[rows], longitude[rows], categories.take(rows))
         collector.add(user[rows], place, unix[rows] + shift, shift)
-    dataset = collector.regions() if top is None else collector.places(known)
+    dataset = collector.regions() if top is None else collector.places(known, codes.names)
     return need_records(dataset, "the check-ins")
+
+
+def _at(cells: NDArray[np.int32], place: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The cell of each place, -1 for none."""
+    return np.append(cells, np.int32(-1))[place]
 
 
 def _offset(block: Block) -> NDArray[np.int64]:

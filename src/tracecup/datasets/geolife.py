@@ -54,7 +54,7 @@ def read_geolife(
                 days = block.decimal("days")
                 block.expect(np.abs(days) <= MAX_DAYS, "days", "days since 30 December 1899")
                 rows = block.settle(bad_lines)
-                collector.skipped += len(block) - len(rows)
+                collector.bad_lines(len(block) - len(rows))
                 # Whole seconds: the count of days is rounded to some tenths of a millisecond.
                 unix = np.round((days[rows] - DAYS_TO_1970) * SECONDS_A_DAY)
                 who = np.full(len(rows), code, dtype=np.int64)

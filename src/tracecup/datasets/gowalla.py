@@ -34,7 +34,8 @@ def read_gowalla(
     A line is like `0 <tab> 2010-10-19T23:55:27Z <tab> 30.2359091167 <tab> -97.7951395833 <tab>
     22847`; Brightkite's locations are text. Brightkite has some lines with a user and nothing
     else: they are no check-ins and are passed over silently. `utc_offset` in minutes turns UTC
-    into the city's time; the position of a location is that of its first check-in in the box.
+    into the city's time. Locations tie by their ids; the position of a location is that of its
+    earliest check-in in the box.
     """
     collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
     codes, known = Codes(), Venues()
@@ -49,14 +50,14 @@ def read_gowalla(
         if top is not None:
             block.expect(block.filled("location"), "location", "a location id")
         rows = block.settle(bad_lines)
-        collector.skipped += len(block) - len(rows) - int(empty.sum())
-        rows = rows[box.contains(latitude[rows], longitude[rows])]
+        collector.bad_lines(len(block) - len(rows) - int(empty.sum()))
+        rows = collector.inside(rows, latitude, longitude)
         local = unix[rows] + shift
         if top is None:
             collector.add_points(user[rows], latitude[rows], longitude[rows], local, shift)
             continue
         place = codes.of(words.take(rows))
-        known.learn(place, latitude[rows], longitude[rows])
+        known.learn(place, unix[rows], latitude[rows], longitude[rows])
         collector.add(user[rows], place, local, shift)
-    dataset = collector.regions() if top is None else collector.places(known)
+    dataset = collector.regions() if top is None else collector.places(known, codes.names)
     return need_records(dataset, "the check-ins")

@@ -36,7 +36,10 @@ class DayStatistics:
 
 
 def day_statistics(traces: Traces, grid: Grid, rng: Rng = 0) -> DayStatistics:
-    """Statistics of the days of traces without gaps; O(cells log slots).
+    """Statistics of the days of traces; O(cells log slots).
+
+    Unobserved events are left out: a move is one between two observed events in a row, a day
+    without any event has no regions and no overlap. nan where nothing is left to count.
 
     `rng` picks, for every user, the pair of days and the other user of the overlaps.
 
@@ -46,14 +49,15 @@ def day_statistics(traces: Traces, grid: Grid, rng: Rng = 0) -> DayStatistics:
     >>> day_statistics(traces, grid).stay_share
     0.5
     """
-    if traces.has_gaps:
-        raise InvalidTraces("day statistics need traces without unobserved events")
     random = generator(rng)
     n, days, slots = traces.n_users, traces.clock.days, traces.clock.slots
     table = traces.regions.reshape(n, days, slots)
-    moves = table[:, :, 1:] != table[:, :, :-1]
+    seen = table >= 0
+    pairs = seen[:, :, 1:] & seen[:, :, :-1]
+    moves = pairs & (table[:, :, 1:] != table[:, :, :-1])
     ordered = np.sort(table, axis=2)
-    distinct = 1 + (ordered[:, :, 1:] != ordered[:, :, :-1]).sum(axis=2)
+    distinct = (ordered[:, :, 1:] != ordered[:, :, :-1]).sum(axis=2) + (ordered[:, :, 0] >= 0)
+    lived = distinct[seen.any(axis=2)]
     lengths = grid.distance(table[:, :, :-1][moves], table[:, :, 1:][moves])
     first = random.integers(0, days, n)
     everybody = np.arange(n)
@@ -65,8 +69,8 @@ def day_statistics(traces: Traces, grid: Grid, rng: Rng = 0) -> DayStatistics:
         stranger = (everybody + random.integers(1, n, n)) % n
         other = _overlap(table[everybody, first], table[stranger, random.integers(0, days, n)])
     return DayStatistics(
-        float(1 - moves.mean()) if slots > 1 else float("nan"),
-        float(distinct.mean()),
+        float(1 - moves.sum() / pairs.sum()) if pairs.any() else float("nan"),
+        float(lived.mean()) if len(lived) else float("nan"),
         float(lengths.mean()) if len(lengths) else float("nan"),
         same,
         other,
@@ -145,7 +149,11 @@ def return_probability(traces: Traces, longest: int) -> NDArray[np.float64]:
 
 
 def _overlap(day: NDArray[np.int32], other: NDArray[np.int32]) -> float:
-    return float((day[:, :, None] == other[:, None, :]).any(axis=2).mean())
+    """Share of the events of a day in regions of the other, over days that both have events."""
+    lived = np.asarray((other >= 0).any(axis=1))
+    counted = (day >= 0) & lived[:, None]
+    met = (day[:, :, None] == other[:, None, :]).any(axis=2)
+    return float(met[counted].mean()) if counted.any() else float("nan")
 
 
 @kernel

@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from tracecup.city import Places
@@ -67,7 +68,7 @@ def read_peopleflow(
             local = block.time("datetime", "iso")
             latitude, longitude = block.decimal("latitude"), block.decimal("longitude")
             rows = block.settle(bad_lines)
-            collector.skipped += len(block) - len(rows)
+            collector.bad_lines(len(block) - len(rows))
             collector.add_points(
                 user[rows], latitude[rows], longitude[rows], local[rows], JAPAN_SECONDS
             )
@@ -75,9 +76,7 @@ def read_peopleflow(
                 spots.add(block, rows, latitude, longitude)
     table = spots.table()
     hospital = table.in_category(HOSPITAL).regions
-    dataset = collector.regions(
-        in_order=True, hospitals=np.unique(hospital).tolist(), places=table, chain=chain
-    )
+    dataset = collector.regions(hospitals=np.unique(hospital).tolist(), places=table, chain=chain)
     return need_records(dataset, "the people-flow files")
 
 
@@ -86,8 +85,7 @@ class _Spots:
 
     def __init__(self, box: Box, nx: int, ny: int) -> None:
         self.box, self.nx, self.ny = box, nx, ny
-        self.codes = Codes()
-        self.found: dict[tuple[float, float], tuple[int, int]] = {}
+        self.found: dict[tuple[float, float], tuple[bytes, int]] = {}
 
     def add(
         self,
@@ -100,17 +98,18 @@ class _Spots:
         rows = rows[named & self.box.contains(latitude[rows], longitude[rows])]
         if not len(rows):
             return
-        parts = [block.words(name).take(rows) for name in ("category", "subcategory")]
-        parts.append(block.words("category_id").take(rows))
-        names = [self.codes.of(part) for part in parts]
-        key = np.stack([latitude[rows], longitude[rows]], axis=1)
-        points, first, counts = np.unique(key, axis=0, return_index=True, return_counts=True)
-        for (y, x), row, count in zip(points.tolist(), first, counts.tolist(), strict=True):
-            # The first category met at a point stays its category.
-            code, before = self.found.get((y, x), (-1, 0))
-            if code < 0:
-                code = self._category(*(int(name[row]) for name in names))
-            self.found[y, x] = (code, before + count)
+        columns = ("category", "subcategory", "category_id")
+        words = (block.words(name).take(rows).to_pylist() for name in columns)
+        codes = Codes()
+        kind = codes.of(
+            pa.array([b"/".join(parts).rstrip(b"/") for parts in zip(*words, strict=True)])
+        )
+        key = np.stack([latitude[rows], longitude[rows], kind], axis=1)
+        points, counts = np.unique(key, axis=0, return_counts=True)
+        for (y, x, code), count in zip(points.tolist(), counts.tolist(), strict=True):
+            # Of several categories at one point the first in the alphabet is taken.
+            name, before = self.found.get((y, x), (codes.names[int(code)], 0))
+            self.found[y, x] = (min(name, codes.names[int(code)]), before + count)
 
     def table(self) -> Places:
         """The places in the order in which points sort (south to north)."""
@@ -121,15 +120,9 @@ class _Spots:
             latitude,
             longitude,
             self.box.cells(latitude, longitude, self.nx, self.ny),
-            tuple(text_of(self.codes.names[self.found[point][0]]) for point in points),
+            tuple(text_of(self.found[point][0]) for point in points),
             np.array([self.found[point][1] for point in points], dtype=np.int64),
         )
-
-    def _category(self, general: int, special: int, number: int) -> int:
-        import pyarrow as pa
-
-        joined = b"/".join(self.codes.names[code] for code in (general, special, number))
-        return int(self.codes.of(pa.array([joined.rstrip(b"/")], pa.binary()))[0])
 
 
 def _files(

@@ -25,6 +25,7 @@ Path = str | PathLike[str]
 COLUMNS = ("user", "time", "lat", "lon")
 BATCH_ROWS = 1 << 18
 TIME_KINDS = ("iso", "unix")
+HINT = "other names are given by --columns (in Python columns=)"
 
 
 def read_csv(
@@ -41,13 +42,14 @@ def read_csv(
     thin: bool = True,
     utc_offset: float = 0.0,
     bad_lines: BadLines = "raise",
+    hair: float = 0.0,
 ) -> Dataset:
     """Read a CSV file (plain, gzip or zstd) with a header.
 
     `columns` names the columns of user, time, latitude and longitude; others are ignored.
     `time` is `iso` (`2013-07-01 09:00:00`, also with T and a zone) or `unix` (seconds). Users may
     be any text. `utc_offset` in minutes is added to get the hour of the day. `thin` keeps the
-    first record of each user and instant.
+    first record of each user and instant; `hair` as in `Box.cells`.
     """
     if time not in TIME_KINDS:
         raise InvalidParameter(f"time must be one of {', '.join(TIME_KINDS)}, got {time!r}")
@@ -55,8 +57,8 @@ def read_csv(
         raise InvalidParameter(f"delimiter must be one ASCII character, got {delimiter!r}")
     _check_columns(columns)
     user_column, time_column, y_column, x_column = columns
-    layout = TextLayout(columns, delimiter=delimiter, quoted=True, header=True)
-    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin))
+    layout = TextLayout(columns, delimiter=delimiter, quoted=True, header=True, hint=HINT)
+    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin, hair=hair))
     codes, shift = Codes(), shift_of(utc_offset)
     for block in read_text(path, layout):
         block.expect(block.filled(user_column), user_column, "a user id")
@@ -64,10 +66,8 @@ def read_csv(
         latitude, longitude = block.decimal(y_column), block.decimal(x_column)
         words = block.words(user_column)
         rows = block.settle(bad_lines)
-        collector.skipped += len(block) - len(rows)
-        inside = box.contains(latitude[rows], longitude[rows])
-        collector.outside += int((~inside).sum())
-        rows = rows[inside]
+        collector.bad_lines(len(block) - len(rows))
+        rows = collector.inside(rows, latitude, longitude)
         collector.add_points(
             codes.of(words.take(rows)), latitude[rows], longitude[rows], unix[rows] + shift, shift
         )
@@ -86,6 +86,7 @@ def read_parquet(
     thin: bool = True,
     utc_offset: float = 0.0,
     bad_lines: BadLines = "raise",
+    hair: float = 0.0,
 ) -> Dataset:
     """Read a Parquet file batch by batch; parameters as in `read_csv`.
 
@@ -95,7 +96,7 @@ def read_parquet(
     _check_columns(columns)
     if magic_of(path) != PARQUET_MAGIC:
         raise InvalidFile(path, [Problem(0, "", "another kind of file", "a Parquet file")])
-    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin))
+    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=thin, hair=hair))
     codes, shift = Codes(), shift_of(utc_offset)
     first = 1
     with open_regular(path) as file:
@@ -106,13 +107,14 @@ def read_parquet(
                 names, unix, latitude, longitude, good = _batch(path, batch, columns)
                 _settle(path, batch, columns, good, first, bad_lines)
                 first += len(good)
-                collector.skipped += int((~good).sum())
-                inside = box.contains(latitude, longitude)
-                collector.outside += int((good & ~inside).sum())
-                good &= inside
-                user = codes.of(names.filter(pa.array(good)))
+                collector.bad_lines(int((~good).sum()))
+                rows = collector.inside(np.flatnonzero(good), latitude, longitude)
                 collector.add_points(
-                    user, latitude[good], longitude[good], unix[good] + shift, shift
+                    codes.of(names.take(pa.array(rows))),
+                    latitude[rows],
+                    longitude[rows],
+                    unix[rows] + shift,
+                    shift,
                 )
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, InvalidFile):
@@ -133,7 +135,7 @@ def _check_schema(path: Path, schema: pa.Schema, columns: tuple[str, ...]) -> No
     for k, name in enumerate(columns):
         if schema.names.count(name) != 1:
             found = f"{schema.names.count(name)} times among {', '.join(schema.names)[:80]}"
-            raise InvalidFile(path, [Problem(0, name, found, "this column once")])
+            raise InvalidFile(path, [Problem(0, name, found, f"this column once; {HINT}")])
         kind = schema.field(name).type
         number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
         text = pa.types.is_string(kind) or pa.types.is_large_string(kind)

@@ -42,7 +42,8 @@ class TextLayout:
 
     `columns` names the columns in order; a line has at least `fewest` fields (default: all of
     them), further ones are ignored. `skip` lines at the top are passed over. With `header` the
-    first line behind them names the columns, and `columns` lists the ones that are wanted.
+    first line behind them names the columns, and `columns` lists the ones that are wanted;
+    `hint` is added to the error for a column that is missing.
     """
 
     columns: tuple[str, ...]
@@ -51,6 +52,7 @@ class TextLayout:
     skip: int = 0
     header: bool = False
     fewest: int | None = None
+    hint: str = ""
 
 
 @dataclass
@@ -282,8 +284,9 @@ def _header(path: Path, line: bytes, number: int, layout: TextLayout) -> tuple[s
     """The column names of the file; every wanted one must be among them, once."""
     names = _names(line, layout.delimiter)
     shown = show(line.removesuffix(b"\r"), 80)
+    expected = "; ".join(["this column once", *filter(None, [layout.hint])])
     problems = [
-        Problem(number, wanted, f"{names.count(wanted)} times in {shown}", "this column once")
+        Problem(number, wanted, f"{names.count(wanted)} times in {shown}", expected)
         for wanted in layout.columns
         if names.count(wanted) != 1
     ]

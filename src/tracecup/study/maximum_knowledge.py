@@ -5,6 +5,8 @@ She has the original traces of all users and only asks which pseudonym is whose.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -114,15 +116,22 @@ def nearest_trace(released: SetTraces, known: Traces, costs: NDArray[np.float64]
 def unicity(traces: Traces, points: int, rng: Rng = None) -> float:
     """Share of users whose trace is the only one through `points` random events of it.
 
+    Unobserved events are not drawn: a user with fewer events is looked for by all of them, one
+    without any is left out (nan where nobody has one).
+
     >>> unicity(Traces.of([[0, 1], [0, 1], [0, 2]]), 2)
     0.3333333333333333
     """
     random, regions = generator(rng), traces.regions
-    alone = 0
+    alone = users = 0
     for user in regions:
-        at = random.choice(traces.times, points, replace=False)
+        seen = np.flatnonzero(user >= 0)
+        if not len(seen):
+            continue
+        at = random.choice(seen, min(points, len(seen)), replace=False)
+        users += 1
         alone += int((regions[:, at] == user[at]).all(axis=1).sum() == 1)
-    return alone / traces.n_users
+    return alone / users if users else math.nan
 
 
 @kernel

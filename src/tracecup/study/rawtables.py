@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
-from tracecup.datasets import Box, Dataset, Records, Timetable, read_csv, read_parquet
-from tracecup.datasets.table import BATCH_ROWS, COLUMNS
+from tracecup.datasets import Box, Dataset, Dropped, Records, Timetable, read_csv, read_parquet
+from tracecup.datasets.table import BATCH_ROWS, COLUMNS, HINT
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
 from tracecup.records.delimited import TextLayout, read_text
 from tracecup.rng import Rng
@@ -33,7 +33,8 @@ from tracecup.traces import SetTraces, Traces
 Path = str | PathLike[str]
 MAX_CELLS = 2**28
 MOST_NORTH, MOST_EAST = 90.0, 180.0
-SECONDS_A_DAY = 86_400
+# Borders of a grid carry rounding in their last digits.
+HAIR_DEGREES = 1e-9
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def read_raw(
             _check_width(city.grid, around)
     elif box is not None:
         raise InvalidParameter("a city has its own box: give one of both")
-    tables = [_Placed.of(_read(path, city.grid, cutting), cutting) for path in paths]
+    tables = [_Placed.of(_read(path, city.grid, cutting)) for path in paths]
     known, shown = tables[0], tables[1]
     truth = tables[-1]
     labels = [label for label in truth.labels if label in known.index]
@@ -156,22 +157,20 @@ class _Placed:
     """Records with calendar days: `day[k]` counts days since 1970 by the local clock."""
 
     records: Records
-    outside: int
-    off_hours: int
+    dropped: Dropped
     day: NDArray[np.int64]
     days: NDArray[np.int64]
     labels: tuple[str, ...]
     index: dict[str, int]
 
     @classmethod
-    def of(cls, read: Dataset, cutting: Cutting) -> _Placed:
+    def of(cls, read: Dataset) -> _Placed:
         records = read.records
-        local = records.unix + 60.0 * cutting.utc_offset
-        day = np.floor(local / SECONDS_A_DAY).astype(np.int64)
+        day = records.day.astype(np.int64) + read.first_day
         labels = records.names or tuple(str(user) for user in records.users)
         index = {label: k for k, label in enumerate(labels)}
         days = np.unique(day)
-        return cls(records, read.outside, read.off_hours, day, days, labels, index)
+        return cls(records, read.dropped, day, days, labels, index)
 
     def dense(
         self, labels: Sequence[str], days: NDArray[np.int64], timetable: Timetable
@@ -197,20 +196,15 @@ class _Placed:
 
 def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
     south, west = grid.latitudes[0] - grid.height / 2, grid.longitudes[0] - grid.width / 2
-    # A hair more, since borders of a grid carry rounding in their last digits.
-    hair = 1e-9
-    box = Box(
-        south - hair,
-        grid.latitudes[-1] + grid.height / 2 + hair,
-        west - hair,
-        grid.longitudes[-1] + grid.width / 2 + hair,
-    )
+    north = grid.latitudes[-1] + grid.height / 2
+    box = Box(south, north, west, grid.longitudes[-1] + grid.width / 2)
     shared: dict[str, Any] = {
         "columns": cutting.columns,
         "nx": grid.nx,
         "ny": grid.ny,
         "timetable": cutting.timetable,
         "utc_offset": cutting.utc_offset,
+        "hair": HAIR_DEGREES,
     }
     try:
         if magic_of(path) == PARQUET_MAGIC:
@@ -222,7 +216,7 @@ def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
 
 def _csv_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
     """Latitudes and longitudes, block by block, shape (2, n)."""
-    for block in read_text(path, TextLayout(columns, quoted=True, header=True)):
+    for block in read_text(path, TextLayout(columns, quoted=True, header=True, hint=HINT)):
         points = np.stack([block.decimal(name) for name in columns])
         for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
             block.expect(np.abs(values) <= most, name, f"degrees within -{most:g}..{most:g}")
@@ -267,10 +261,10 @@ def _notes(
             "finer grid or a smaller box."
         )
     for name, one in zip(("reference", "released", "original"), tables, strict=False):
-        if one.outside or one.off_hours:
+        if one.dropped.outside or one.dropped.off_hours:
             said.append(
-                f"Left out of the {name} table: {one.outside} records outside the box and "
-                f"{one.off_hours} outside the hours."
+                f"Left out of the {name} table: {one.dropped.outside} records outside the box and "
+                f"{one.dropped.off_hours} outside the hours."
             )
     if not city.hospitals:
         said.append("No region is marked as a hospital: all events weigh the same.")

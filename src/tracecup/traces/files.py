@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city.clock import Clock
-from tracecup.errors import InvalidFile, InvalidParameter, Problem
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
 from tracecup.safeio import (
     DEFAULT_LIMITS,
     PARQUET_MAGIC,
@@ -200,7 +200,15 @@ def write_columns(path: Path, kind: Kind, columns: Columns) -> None:
 
 
 def write_traces(path: Path, traces: Traces) -> None:
-    """Write reference or original traces; unobserved events are left out."""
+    """Write reference or original traces; unobserved events are left out.
+
+    Users of a file are numbered from 1: an id of 0 could not be read back and is refused.
+    """
+    if traces.n_users and int(traces.users.min()) < 1:
+        raise InvalidTraces(
+            f"users of a trace file are numbered from 1, got user {int(traces.users.min())}: "
+            "number them anew"
+        )
     user, time = np.indices(traces.shape)
     seen = traces.regions >= 0
     lead = (
