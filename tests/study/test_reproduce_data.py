@@ -9,6 +9,7 @@ import pytest
 
 from tracecup.errors import UnreadableFile
 from tracecup.obfuscate import parse_obfuscator
+from tracecup.plot import album
 from tracecup.study import context as context_module
 from tracecup.study import fig9
 from tracecup.study.context import Context
@@ -17,6 +18,7 @@ from tracecup.study.fig8 import CODES, method_of, replayed
 from tracecup.study.reproduce import run_study, studies
 
 USERS = 150
+TWINS = {"team018", "team019"}
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +80,18 @@ class TestFigure8:
 class TestFigure9:
     def test_published_minima_and_totals_exactly(self, context):
         result = result_of("fig9", context)
-        assert [one.ours for one in result.comparisons[:5]] == [0.0] * 5
+        exact = [one for one in result.comparisons if one.what.startswith("largest difference")]
+        assert [one.ours for one in exact] == [0.0] * 9
         assert len(result.tables["preliminary"]) == 27
+        assert len(result.tables["final"]) == 34
+
+    def test_the_papers_correlation_and_winners(self, context):
+        result = result_of("fig9", context)
+        banded = [one for one in result.comparisons if one.inside is not None]
+        assert all(one.inside for one in banded)
+        (final,) = (one for one in banded if one.what.startswith("correlation"))
+        assert final.ours == pytest.approx(0.89521, abs=1e-5)
+        assert sum("number of the team" in one.what for one in banded) == 7
 
     def test_the_correlation_comes_from_two_groups(self, context):
         numbers = result_of("fig9", context).numbers
@@ -89,7 +101,7 @@ class TestFigure9:
 
     def test_the_best_total_is_the_published_one(self, context):
         result = result_of("fig9", context)
-        assert result.tables["totals"].rows[0][0] == "011"
+        assert result.tables["preliminary_totals"].rows[0][0] == "011"
 
 
 class TestFigure4:
@@ -103,6 +115,75 @@ class TestFigure4:
         shares = np.arange(400.0).reshape(20, 20)
         assert blocks(shares).shape == (4, 4)
         assert blocks(shares)[0, 1] == shares[:5, 5:10].sum()
+
+
+class TestFinalRound:
+    def test_what_sheets_say_of_figures_10_12_and_13(self, context):
+        ten = [one for one in result_of("fig10", context).comparisons if "final" in one.what]
+        assert len(ten) == 5
+        assert all(one.inside for one in ten)
+        twelve = result_of("fig12", context).tables["teams"]
+        assert len(twelve) == 17
+        assert max(twelve.column("s_T,min")) == pytest.approx(0.720, abs=5e-4)
+        thirteen = [one for one in result_of("fig13", context).comparisons if "final" in one.what]
+        assert [one.inside for one in thirteen] == [True, True]
+
+    def test_pictures(self, context):
+        names = [
+            picture.name
+            for study in ("fig9", "teams2019")
+            for picture in album.draw(run_study(studies()[study], context))
+        ]
+        assert names == [
+            "fig9-final",
+            "fig9-preliminary",
+            "teams2019-agreement",
+            "teams2019-places",
+            "teams2019-settling",
+            "teams2019-ceiling",
+            "teams2019-openings",
+        ]
+
+
+class TestTeams2019:
+    def test_the_papers_three_best(self, context):
+        found = result_of("teams2019", context)
+        assert [one.inside for one in found.comparisons] == [True] * 3
+
+    def test_who_agrees(self, context):
+        tables = result_of("teams2019", context).tables
+        (same,) = (row for row in tables["agreement_trace"].rows if {*row[:2]} == TWINS)
+        assert same[2] == same[4] == 26
+        (sample,) = (
+            row for row in tables["agreement_reid"].rows if {*row[:2]} == {"team017", "I3"}
+        )
+        assert (sample[2], sample[4]) == (31, 30)
+
+    def test_places(self, context):
+        ranks = result_of("teams2019", context).tables["ranks"]
+        first = ranks.row(award="best_anonymization_reid", team="001")
+        assert (first["low"], first["high"]) == (1, 1)
+        lone = ranks.row(award="best_anonymization_trace", team="011")
+        assert (lone["rank"], lone["high"]) == (17, 17)
+        assert lone["low"] <= 5
+
+    def test_more_attackers_never_raise_the_minimum(self, context):
+        settling = result_of("teams2019", context).tables["settling"]
+        for name in ("s_R", "s_T"):
+            values = settling.column(name)
+            assert values == sorted(values, reverse=True)
+            assert values[-1] < 0.01
+
+    def test_nobody_is_above_the_ceiling(self, context):
+        ceiling = result_of("teams2019", context).tables["ceiling"]
+        assert min(ceiling.column("below the ceiling")) > 0.05
+        assert ceiling.rows[0][1] == "009"
+
+    def test_lone_openers(self, context):
+        openings = result_of("teams2019", context).tables["openings"]
+        alone = {(row["file"][10:17], row["by"]) for row in openings.where(openers=1).records()}
+        assert ("team011", "team012") in alone
+        assert len(alone) == 4
 
 
 class TestFigure10:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tracecup.contest.sheets.rounds import Round
     from tracecup.contest.sheets.standings import Standings
 
-TWO_ROUNDS = {"preliminary": 1.0, "final": 9.0}
-
 
 def add(app: typer.Typer) -> None:
     """Put the verb on the command line."""
@@ -161,11 +159,13 @@ def _rounds(
     count: int, names: Sequence[str] | None, weights: Sequence[float] | None
 ) -> tuple[list[str], list[float]]:
     """Names and weights of the rounds; two rounds have those of 2019 unless told otherwise."""
-    usual = list(TWO_ROUNDS) if count == 2 else [f"round {k + 1}" for k in range(count)]
+    from tracecup.contest.rules import ROUND_WEIGHTS
+
+    usual = list(ROUND_WEIGHTS) if count == 2 else [f"round {k + 1}" for k in range(count)]
     titles = _each("--round", names, count) or usual
     if weights is None and count > 2:
         raise InvalidParameter(f"{count} rounds need --weight for each")
-    known = [1.0] if count == 1 else list(TWO_ROUNDS.values())
+    known = [1.0] if count == 1 else list(ROUND_WEIGHTS.values())
     return titles, _each("--weight", weights, count) or known
 
 

@@ -41,7 +41,9 @@ APPLICATIONS = (
 def applications(result: StudyResult) -> list[Picture]:
     """One panel a metric, one box a kind of release, mean utility in brackets."""
     return [
-        Picture(f"fig13-{stage}", APPLICATIONS, _boxes(result, stage)) for stage in result.tables
+        Picture(f"fig13-{stage}", APPLICATIONS, _boxes(result, stage))
+        for stage, table in result.tables.items()
+        if "kind" in table.columns
     ]
 
 

@@ -24,6 +24,7 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
+from tracecup.plot.teams2019 import KINDS, final_round
 from tracecup.study.field import tidy
 from tracecup.study.fig9 import OBFUSCATED
 from tracecup.study.results import StudyResult, Table
@@ -131,8 +132,10 @@ def _name_samples(axes: Axes, table: Table, ending: str) -> None:
 
 @draws("fig9")
 def teams(result: StudyResult) -> list[Picture]:
-    """A season of bots, and the preliminary round, as far as they are there."""
+    """The final round, a season of bots, the preliminary round, as far as they are there."""
     pictures = []
+    if "final" in result.tables:
+        pictures.append(final_round(result))
     if "season" in result.tables:
         pictures.append(_season(result))
     if "preliminary" in result.tables:
@@ -221,13 +224,8 @@ def _preliminary(result: StudyResult) -> Picture:
     title = "Privacy scores of the preliminary round"
     figure = sheet(result.source_of("preliminary"), 4.8, title=title)
     axes, near = figure.subplots(1, 2)
-    kinds: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("reid", {"color": GREY, "marker": "o", "s": 20, "label": "re-identification files"}),
-        ("trace", {"color": BLUE, "marker": "s", "s": 34, "label": "trace inference files"}),
-        ("benchmark", {"color": VERMILION, "marker": "*", "s": 110, "label": "benchmark 000"}),
-    )
     for panel in (axes, near):
-        for challenge, look in kinds:
+        for challenge, look in KINDS:
             rows = table.where(challenge=challenge).records()
             panel.scatter([r["s_R,min"] for r in rows], [r["s_T,min"] for r in rows], **look)
         panel.set(xlabel=X)
@@ -308,6 +306,11 @@ def expected_error(result: StudyResult) -> list[Picture]:
                 color=VERMILION if benchmark else BLUE, marker="*" if benchmark else "o",
                 label="benchmark" if benchmark else None,
             )  # fmt: skip
+        if "teams" in result.tables:
+            low = min(points.column("expected error (km)"))
+            marks = result.tables["teams"].column("s_T,min")
+            left.plot(marks, [low] * len(marks), linestyle="none", marker="|", color=PURPLE,
+                      label="teams of the final, $s_T$ only")  # fmt: skip
         at = weights.row(weight=10.0)["R"]
         left.scatter([], [], s=30, color=BLUE, label="valid defence")
         left.set(title=f"hospital weight 10: R = {at:.3f}", xlabel=Y, ylabel="expected error (km)")
@@ -316,7 +319,7 @@ def expected_error(result: StudyResult) -> list[Picture]:
         right.fill_between(w, weights.column("low"), weights.column("high"), color=BLUE, alpha=0.15,
                            linewidth=0, label="95% interval")  # fmt: skip
         right.plot(w, weights.column("R"), color=BLUE, marker="o", label="ours")
-        published = [c for c in result.comparisons if c.what.endswith(f"({stage})")]
+        published = [c for c in result.comparisons if _at_weight(c.what, stage)]
         right.plot(
             [10, 100, 1000], [c.published for c in published], color=PURPLE, marker="D",
             linestyle="none", label="published (17 teams)",
@@ -330,3 +333,8 @@ def expected_error(result: StudyResult) -> list[Picture]:
         )
         pictures.append(Picture(f"fig12-{stage}", alt, figure))
     return pictures
+
+
+def _at_weight(what: str, stage: str) -> bool:
+    """Whether a comparison is one of the published correlations by weight."""
+    return what.startswith("correlation at hospital weight") and what.endswith(f"({stage})")

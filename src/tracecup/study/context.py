@@ -21,7 +21,7 @@ from tracecup.study.results import BUILT_IN, SAMPLE, Source
 from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
-Need = Literal["sample", "tokyo", "people-flow", "sheets", "built-in"]
+Need = Literal["sample", "tokyo", "people-flow", "sheets", "final", "built-in"]
 
 TOKYO_REFERENCES = (
     "team000_data01_IDP",
@@ -54,6 +54,9 @@ FILES: dict[Need, tuple[str, ...]] = {
             "preliminary_utility",
         )
     ),
+    "final": tuple(
+        f"results/final_{name}.csv" for name in ("reidentification", "traceinference", "utility")
+    ),
 }
 FOURSQUARE_FILES = (
     ("foursquare/raw_Checkins_anonymized.txt", "foursquare/raw_POIs.txt"),
@@ -64,6 +67,7 @@ MEANING: dict[Need, str] = {
     "tokyo": "the preliminary round's files (folders tokyo_preliminary, peopleflow)",
     "people-flow": "the people-flow traces (folder ppmtfplus_pf)",
     "sheets": "the published score sheets (folder results)",
+    "final": "the final round's score sheets (folder results)",
     "built-in": "the built-in city",
 }
 USERS, QUICK_USERS = 2000, 500

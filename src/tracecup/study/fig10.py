@@ -13,14 +13,17 @@ from tracecup.study.attacked import LINKING, Attacks, attack
 from tracecup.study.comparison import BLIND
 from tracecup.study.context import Context, Team
 from tracecup.study.reproduce import study
-from tracecup.study.results import Comparison, StudyResult, Table
+from tracecup.study.results import FINAL_SHEETS, Comparison, StudyResult, Table
+from tracecup.study.sheetrounds import PublishedRound, published_round
 from tracecup.traces import SetTraces, visit_counts
 
 SHOWN, CLUSTERS, QUICK_CLUSTERS = 4, 100, 25
+HALF_A_DIGIT = 0.0005
 ATTACKS = {
     "sample attacks": Attacks.samples("organisers2019"),
     "all attacks": Attacks(LINKING.reid, (*LINKING.trace, *sorted(BLIND))),
 }
+WINNER = "pubtraces_team009_data02_TRP.csv"
 # What the final round's sheets say of the winner's file.
 PUBLISHED = {
     "utility": 0.7000005,
@@ -53,8 +56,18 @@ def run(context: Context) -> StudyResult:
                 Comparison(f"winner's file, {what} ({name})", value, found[what], why=why)
                 for what, value in PUBLISHED.items()
             ]
+    sources = context.sources("{}")
+    if context.has("final"):
+        tables["final"], in_sheets = _winner(published_round(context, "final"))
+        sources["final"] = FINAL_SHEETS
+        comparisons += [
+            Comparison.equal(
+                f"winner's file, {what} (final round)", value, in_sheets[what], HALF_A_DIGIT
+            )
+            for what, value in PUBLISHED.items()
+        ]
     return StudyResult(
-        next(iter(context.stages.values())).source,
+        next(iter(sources.values())),
         tables,
         numbers,
         tuple(comparisons),
@@ -66,8 +79,20 @@ def run(context: Context) -> StudyResult:
             "all users. Sample attacks with the organisers' sub-sampling; all attacks are those "
             "of the paper's winner and of tracecup, with all cells.",
         ),
-        context.sources("{}"),
+        sources,
     )
+
+
+def _winner(final: PublishedRound) -> tuple[Table, dict[str, float]]:
+    """Every attack on the winner's file, and its minima over samples and over all."""
+    rows: list[tuple[str, str, float]] = []
+    found = {"utility": final.utility[WINNER]}
+    for sheet, score in zip(final.sheets, ("s_R", "s_T"), strict=True):
+        scores = dict(zip(sheet.columns, sheet.scores[sheet.files.index(WINNER)], strict=True))
+        rows += [(score, name, float(value)) for name, value in scores.items() if value < 1]
+        found[f"{score},min, sample attacks"] = float(min(scores[name] for name in sheet.samples))
+        found[f"{score},min, all attacks"] = final.minima(sheet.kind)[WINNER]
+    return Table.of(("score", "attacker", "value"), rows), found
 
 
 def _projected(context: Context, team: Team) -> tuple[Table, dict[str, float]]:

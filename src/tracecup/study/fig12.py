@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from tracecup.contest.correlation import correlate
 from tracecup.score import HOSPITAL_WEIGHT
 from tracecup.study.context import Context
 from tracecup.study.field import CHEAT, WEIGHTS, Defence, attacked_field
 from tracecup.study.reproduce import study
-from tracecup.study.results import Comparison, StudyResult, Table
+from tracecup.study.results import FINAL_SHEETS, Comparison, StudyResult, Table
+from tracecup.study.sheetrounds import PublishedRound, published_round
 
 FILES, NORMAL_95 = 18, 1.96
 PUBLISHED = {10.0: 0.937, 100.0: 0.846, 1000.0: 0.811}
@@ -36,8 +38,24 @@ def run(context: Context) -> StudyResult:
         points, weights = _tables(defences)
         tables |= {name: points, f"{name}_weights": weights}
         comparisons += _compared(name, weights, banded=name == "long" and not context.quick)
+    sources = context.sources("{}", "{}_weights")
+    if context.has("final"):
+        final = published_round(context, "final")
+        tables["teams"], sources["teams"] = _teams(final), FINAL_SHEETS
+        theirs = median(tables["teams"].column("s_T,min"))
+        # The first row of ours is the benchmark.
+        why = "how private the field is: 17 teams there, 17 tuned defences here"
+        comparisons += [
+            Comparison(
+                f"median s_T,min of valid releases ({name})",
+                theirs,
+                median(tables[name].column("s_T,min")[1:]),
+                why=why,
+            )
+            for name in context.stages
+        ]
     return StudyResult(
-        next(iter(context.stages.values())).source,
+        next(iter(sources.values())),
         tables,
         {},
         tuple(comparisons),
@@ -47,9 +65,18 @@ def run(context: Context) -> StudyResult:
             "error the attack with the smallest error; the paper does not say which it took.",
             "Attacks that ignore the release (Replay-T, Prior-T) are left out: their scores are "
             "the same for every defence.",
+            "Sheets of the final round give s_T of the 17 teams at weight 10, but neither expected "
+            "errors nor other weights, which need traces: teams are drawn as marks on the axis.",
         ),
-        context.sources("{}", "{}_weights"),
+        sources,
     )
+
+
+def _teams(final: PublishedRound) -> Table:
+    """What the sheets know of the paper's points: utility and s_T,min of every valid team."""
+    lowest = final.minima("trace")
+    rows = [(name, final.utility[name], lowest[name]) for name in final.valid_teams]
+    return Table.of(("file", "s_U", "s_T,min"), rows)
 
 
 def _compared(name: str, weights: Table, *, banded: bool) -> Iterator[Comparison]:

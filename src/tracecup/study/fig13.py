@@ -11,25 +11,34 @@ import numpy as np
 
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.rng import generator
-from tracecup.score import utility_score
+from tracecup.score import FLOOR, utility_score
 from tracecup.study.context import TOKYO_REFERENCES, Context, Team
 from tracecup.study.field import field
 from tracecup.study.reproduce import study
-from tracecup.study.results import PRELIMINARY, Comparison, Source, StudyResult, Table
+from tracecup.study.results import (
+    FINAL_SHEETS,
+    PRELIMINARY,
+    Comparison,
+    Source,
+    StudyResult,
+    Table,
+)
+from tracecup.study.sheetrounds import PublishedRound, published_round
 from tracecup.traces import SetTraces, Traces
 from tracecup.usefulness import poi_accuracy, release_tm_emd, release_tp_tv_top50
 
 FIELD_NAME = "Valid defences"
 MECHANISMS = ("PL(4,1)", "PL(1,1)", "PL(0.1,1)")
 METRICS = ("POI accuracy", "TP-TV-Top50", "TM-EMD")
-FOOD_PLACES = 4692
+FOOD_PLACES, VALID_TEAMS = 4692, 17
 TEAMS, QUICK_TEAMS = 5, 2
 TOKYO = (
     "Tokyo: originals are day 1 of the reference traces that the preliminary round published for "
     "five data sets, reference is day 2 of the same users."
 )
 DEFENCES = (
-    "The teams' files are not in our hands. Valid defences: tuned to the utility floor or above, "
+    "The teams' files are not in our hands; of them the sheets tell only the utility. "
+    "Valid defences: tuned to the utility floor or above, "
     "data sets in turn."
 )
 
@@ -68,6 +77,16 @@ def run(context: Context) -> StudyResult:
         sizes |= {f"data sets ({stage})": len(teams), f"food POIs ({stage})": food}
         sizes |= {f"{what} ({stage})": size for what, size in teams[0].sizes.items()}
         comparisons += _compared(stage, medians, food)
+    if context.has("final"):
+        tables["teams"], sources["teams"] = _teams(published_round(context, "final")), FINAL_SHEETS
+        utilities = tables["teams"].column("s_U")
+        numbers["median s_U of the valid teams, final round"] = float(np.median(utilities))
+        comparisons += [
+            Comparison.equal("valid teams, final round", VALID_TEAMS, float(len(utilities)), 0.0),
+            Comparison(
+                "lowest s_U of a valid team, final round", FLOOR, min(utilities), FLOOR, 1.0
+            ),
+        ]
     return StudyResult(
         next(iter(sources.values())),
         tables,
@@ -77,6 +96,12 @@ def run(context: Context) -> StudyResult:
         (*([TOKYO] if PRELIMINARY in sources.values() else []), DEFENCES),
         sources,
     )
+
+
+def _teams(final: PublishedRound) -> Table:
+    """What the sheets know of the teams' releases: their utility."""
+    rows = [(name, final.utility[name]) for name in final.valid_teams]
+    return Table.of(("file", "s_U"), rows)
 
 
 def _stages(context: Context) -> Iterator[tuple[str, list[Team]]]:

@@ -1,14 +1,13 @@
 """Figure 9: both privacy scores of every team of a round, and how they go together.
 
-From the published score sheets of the preliminary round, and from a season of bots; the final
-round's sheets are not in our hands.
+From the published score sheets of the final and of the preliminary round, and a season of bots.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import correlation
@@ -16,13 +15,24 @@ from tempfile import TemporaryDirectory
 
 from tracecup.contest.results.compute import SUMMARY_FILE
 from tracecup.contest.results.tables import read_table
+from tracecup.contest.rules import ATTACK_KINDS, ROUND_WEIGHTS
 from tracecup.contest.season import Season, play, season_rules
-from tracecup.contest.sheets import read_sheet, read_utilities
-from tracecup.contest.sheets.standings import Standings, standings
-from tracecup.safeio import read_lines
-from tracecup.study.context import Context
+from tracecup.contest.sheets import team_of
+from tracecup.contest.sheets.rounds import Round, combine
+from tracecup.contest.sheets.standings import Standings
+from tracecup.contest.sheets.totals import read_totals
+from tracecup.study.context import Context, Need
 from tracecup.study.reproduce import study
-from tracecup.study.results import BUILT_IN, SHEETS, Comparison, Source, StudyResult, Table
+from tracecup.study.results import (
+    BUILT_IN,
+    FINAL_SHEETS,
+    SHEETS,
+    Comparison,
+    Source,
+    StudyResult,
+    Table,
+)
+from tracecup.study.sheetrounds import PublishedRound, RoundName, published_round
 
 USERS, QUICK_USERS = 1000, 200
 TEAMS, QUICK_TEAMS = 21, 8
@@ -32,8 +42,21 @@ COLUMNS = (
 )  # fmt: skip
 PAPER_CORRELATION = 0.895
 OBFUSCATED = "correlation, trace-inference files that are obfuscated"
-# The trace-inference files and the benchmark, as in the paper.
-ONLY = ("*_TRP.csv", "pubtraces_team000_*")
+OBFUSCATED_FINAL = "correlation, final round, trace-inference files without the benchmark"
+HALF_A_DIGIT, SHOWN_PLACES = 0.0005, 3
+ROUNDS: tuple[tuple[RoundName, Need, Source], ...] = (
+    ("final", "final", FINAL_SHEETS),
+    ("preliminary", "sheets", SHEETS),
+)
+ROUND_NAMES: tuple[RoundName, ...] = ("preliminary", "final")
+# The organisers' list of winners, preliminary + 9 x final.
+PUBLISHED_WINNERS = {
+    "overall": ("001", "009", "016"),
+    "best_anonymization_reid": ("001",),
+    "best_anonymization_trace": ("009",),
+    "best_reidentification": ("004",),
+    "best_trace_inference": ("002",),
+}
 
 
 @study(
@@ -42,22 +65,28 @@ ONLY = ("*_TRP.csv", "pubtraces_team000_*")
     "Figure 9",
     "In the final round the two minimum scores of the 17 valid teams and the benchmark are "
     "strongly correlated (0.895), and merely pseudonymized traces are broken completely.",
-    needs=("sheets", "built-in"),
+    needs=("sheets", "final", "built-in"),
 )
 def run(context: Context) -> StudyResult:
-    """The preliminary round from its sheets, and a season of 21 bots on 20-day traces."""
+    """Both rounds from their sheets, and a season of 21 bots on 20-day traces."""
     tables: dict[str, Table] = {}
     sources: dict[str, Source] = {}
     numbers: dict[str, float] = {}
     sizes: dict[str, int] = {}
     comparisons: list[Comparison] = []
+    for name, need, source in ROUNDS:
+        if context.has(need):
+            found = _sheets(context, name)
+            parts = {"": found.table, "_totals": found.totals, "_awards": found.awards}
+            tables |= {name + ending: table for ending, table in parts.items()}
+            sources |= {name + ending: source for ending in parts}
+            numbers |= found.numbers
+            comparisons += found.comparisons
+            sizes |= {f"files ({name})": len(found.table)}
     if context.has("sheets"):
-        found = _sheets(context)
-        tables |= {"preliminary": found.table, "totals": found.totals}
-        sources |= {"preliminary": SHEETS, "totals": SHEETS}
-        numbers |= found.numbers
-        comparisons += found.comparisons
-        sizes |= {"files (preliminary)": len(found.table)}
+        comparisons.append(_published_totals(context, tables["preliminary_totals"]))
+        if context.has("final"):
+            comparisons += _winners(context)
     if context.has("built-in"):
         users, teams = (QUICK_USERS, QUICK_TEAMS) if context.quick else (USERS, TEAMS)
         season, r = _season(context, users, teams)
@@ -85,6 +114,8 @@ def run(context: Context) -> StudyResult:
         tuple(comparisons),
         sizes,
         (
+            "Final round: 34 files of 17 teams and the benchmark; the paper's correlation is that "
+            "of the 17 trace-inference files and the benchmark.",
             "Preliminary round: with two reference days the reference replay sets almost every "
             "minimum of s_T, so all obfuscated files lie near 0.825 whatever their s_R. Their "
             "correlation with the two unobfuscated files is that of two groups.",
@@ -98,30 +129,28 @@ def run(context: Context) -> StudyResult:
 
 @dataclass(frozen=True)
 class _Sheets:
-    """What the published sheets say, and what follows from their cells."""
+    """What the published sheets of a round say, and what follows from their cells."""
 
     table: Table
     totals: Table
+    awards: Table
     numbers: dict[str, float]
     comparisons: tuple[Comparison, ...]
 
 
-def _sheets(context: Context) -> _Sheets:
+def _sheets(context: Context, name: RoundName) -> _Sheets:
     """Minima of every file from its row of scores, against the minima the sheets state."""
-    reid = read_sheet(context.path("results/preliminary_reidentification.csv"), "reid")
-    trace = read_sheet(context.path("results/preliminary_traceinference.csv"), "trace")
-    utility = read_utilities(context.path("results/preliminary_utility.csv"))
-    found = standings(reid, trace, utility)
-    paper = standings(reid, trace, utility, only=ONLY)
-    chosen = {row.name for row in paper.board.releases}
-    minima = {"reid": found.board.reid.minimum(), "trace": found.board.trace.minimum()}
+    held = published_round(context, name)
+    found, words = held.standings, f"{name} round"
+    minima = {kind: held.minima(kind) for kind in ATTACK_KINDS}
+    chosen = {row.name for row in held.paper.board.releases}
     rows = [
         (
             row.name,
             row.team,
             "benchmark" if row.benchmark else row.challenge,
             row.name in chosen,
-            utility[row.name],
+            held.utility[row.name],
             minima["reid"][row.name],
             minima["trace"][row.name],
             " ".join(found.board.reid.strongest(row.name)),
@@ -129,49 +158,48 @@ def _sheets(context: Context) -> _Sheets:
         )
         for row in found.board.releases
     ]
-    table, totals = Table.of(COLUMNS, rows), _totals(context, found)
+    table = Table.of(COLUMNS, rows)
     comparisons = [
         Comparison.equal(
-            f"largest difference of a minimum, {sheet.kind} ({len(table)} files)",
+            f"largest difference of a minimum, {sheet.kind} ({words}, {len(table)} files)",
             0.0,
             max(
-                abs(minima[sheet.kind][name] - stated)
-                for name, stated in zip(sheet.files, sheet.minimum or (), strict=True)
+                abs(minima[sheet.kind][file] - stated)
+                for file, stated in zip(sheet.files, sheet.minimum or (), strict=True)
             ),
         )
-        for sheet in (reid, trace)
+        for sheet in held.sheets
     ]
-    comparisons.append(
-        Comparison.equal(
-            "largest difference of a team's total", 0.0, max(totals.column("difference"))
-        )
-    )
     comparisons += [
         Comparison.equal(
-            f"largest difference of an attacker's sum, {sheet.kind}",
+            f"largest difference of an attacker's sum, {sheet.kind} ({words})",
             0.0,
-            max(abs(ours - stated) for ours, stated in zip(sums, sheet.sums or (), strict=True)),
+            max(
+                abs(ours - stated)
+                for ours, stated in zip(
+                    found.sums[sheet.kind].values(), sheet.sums or (), strict=True
+                )
+            ),
         )
-        for sheet, sums in (
-            (reid, found.board.reid.sums().values()),
-            (trace, found.board.trace.sums().values()),
-        )
+        for sheet in held.sheets
     ]
+    r = held.paper.correlation
     comparisons.append(
-        Comparison(
+        Comparison.equal(
+            f"correlation of the two minima, final round, {r.pairs} files",
+            PAPER_CORRELATION,
+            r.value or math.nan,
+            HALF_A_DIGIT,
+        )
+        if name == "final"
+        else Comparison(
             "correlation of the two minima, preliminary round",
             PAPER_CORRELATION,
-            paper.correlation.value or math.nan,
-            why="the paper's is the final round's, whose sheets are not in our hands; "
-            "trace-inference files and benchmark in both",
+            r.value or math.nan,
+            why="the paper's is the final round's; trace-inference files and benchmark in both",
         )
     )
-    numbers = _numbers(paper, found)
-    changed = [row for row in table.records() if row[COLUMNS[3]] and row["s_U"] < 1]
-    if len(changed) > 2:
-        scores = ([row[score] for row in changed] for score in ("s_R,min", "s_T,min"))
-        numbers[OBFUSCATED] = correlation(*scores)
-    return _Sheets(table, totals, numbers, tuple(comparisons))
+    return _Sheets(table, _totals(found), _awards(found), _numbers(held, name), tuple(comparisons))
 
 
 def _season(context: Context, users: int, teams: int) -> tuple[Table, float | None]:
@@ -212,25 +240,65 @@ def honest_correlation(season: Table) -> float | None:
     return correlation(reid, trace)
 
 
-def _totals(context: Context, found: Standings) -> Table:
-    """Totals of the teams, ours beside the published ones."""
-    lines = read_lines(context.path("results/preliminary_total.csv"))
-    published = {row["team no."]: row for row in csv.DictReader(lines)}
-    rows = []
-    for team, (reid, trace) in found.board.total().items():
-        stated = float(published[team]["Total"])
-        rows.append((team, reid, trace, reid + trace, stated, abs(reid + trace - stated)))
+def _totals(found: Standings) -> Table:
+    """Totals of the teams with place and remark, first to last."""
+    rows = [
+        (team_of(team), row["reid"], row["trace"], row["total"], row["place"], row["remark"])
+        for team, row in found.as_dict()["total"].items()
+    ]
     rows.sort(key=lambda row: -float(row[3]))
-    return Table.of(("team", "s_R,min", "s_T,min", "total", "published", "difference"), rows)
+    return Table.of(("team", "s_R,min", "s_T,min", "total", "place", "remark"), rows)
 
 
-def _numbers(paper: Standings, found: Standings) -> dict[str, float]:
+def _published_totals(context: Context, totals: Table) -> Comparison:
+    """The preliminary round's totals beside those of its sheet of totals."""
+    (published,) = read_totals(context.path("results/preliminary_total.csv"))
+    stated = {team_of(team): row["Total"] for team, row in published.rows.items()}
+    worst = max(abs(row["total"] - stated[row["team"]]) for row in totals.records())
+    return Comparison.equal("largest difference of a team's total (preliminary round)", 0.0, worst)
+
+
+def _awards(found: Standings) -> Table:
+    rows = [
+        (award.title, place.rank, place.team, place.value)
+        for award in found.awards.values()
+        for place in award.places
+        if place.rank <= SHOWN_PLACES
+    ]
+    return Table.of(("award", "place", "team", "value"), rows)
+
+
+def _winners(context: Context) -> Iterator[Comparison]:
+    """Who won by the published list, as numbers of teams; the awards are over both rounds."""
+    rounds = [
+        Round(name, ROUND_WEIGHTS[name], published_round(context, name).standings)
+        for name in ROUND_NAMES
+    ]
+    given = combine(rounds).awards
+    for key, teams in PUBLISHED_WINNERS.items():
+        places = {place.rank: place.team for place in given[key].places}
+        for rank, team in enumerate(teams, start=1):
+            what = f"{given[key].title}, place {rank}, number of the team (both rounds)"
+            yield Comparison.equal(what, float(team), float(places.get(rank, "nan")), 0.0)
+
+
+def _numbers(held: PublishedRound, name: RoundName) -> dict[str, float]:
     numbers = {}
-    for name, one in (("trace-inference files and benchmark", paper), ("all files", found)):
+    prefix = "correlation, final round" if name == "final" else "correlation"
+    for words, one in (
+        ("trace-inference files and benchmark", held.paper),
+        ("all files", held.standings),
+    ):
         r = one.correlation
         if r.value is not None:
-            numbers[f"correlation, {name}"] = r.value
+            numbers[f"{prefix}, {words}"] = r.value
         if r.low is not None and r.high is not None:
-            numbers[f"correlation, {name}, 95% low"] = r.low
-            numbers[f"correlation, {name}, 95% high"] = r.high
+            numbers[f"{prefix}, {words}, 95% low"] = r.low
+            numbers[f"{prefix}, {words}, 95% high"] = r.high
+    board = held.paper.board
+    changed = [row.name for row in board.releases if held.utility[row.name] < 1]
+    if len(changed) > 2:
+        scores = ([held.minima(kind)[file] for file in changed] for kind in ATTACK_KINDS)
+        obfuscated = OBFUSCATED_FINAL if name == "final" else OBFUSCATED
+        numbers[obfuscated] = correlation(*scores)
     return numbers

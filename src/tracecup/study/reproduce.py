@@ -23,7 +23,7 @@ from tracecup.study.context import MEANING, Context, Need, shipped_model_file
 from tracecup.study.results import StudyResult
 
 VERSIONED = ("tracecup", "numpy", "scipy", "numba")
-_ORDER = ("fig", "table", "beyond", "diagrams")
+_ORDER = ("fig", "table", "teams", "beyond", "diagrams")
 
 Run = Callable[[Context], StudyResult]
 

@@ -35,6 +35,7 @@ WORKED = Source("Worked example, no data needed")
 SAMPLE = Source("PWS Cup 2019 sample traces, Osaka (2 days)", PEOPLE_FLOW_ATTRIBUTION)
 PRELIMINARY = Source("PWS Cup 2019 preliminary round, Tokyo", PEOPLE_FLOW_ATTRIBUTION)
 SHEETS = Source("PWS Cup 2019 result sheets, preliminary round")
+FINAL_SHEETS = Source("PWS Cup 2019 result sheets, final round")
 BUILT_IN = Source("Made on the built-in city of tracecup, not on the contest's data")
 
 
