@@ -86,7 +86,7 @@ def teams(result: StudyResult) -> list[Picture]:
 
 
 def _agreement(result: StudyResult) -> Picture:
-    figure = sheet(result.source, 5.4, title="Which attackers agree, final round")
+    figure = sheet(result.source, 4.75, title="Which attackers agree, final round")
     panels = figure.subplots(1, 2)
     for axes, kind in zip(panels, ATTACKS, strict=True):
         table = result.tables[f"agreement_{kind}"]
