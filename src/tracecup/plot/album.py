@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 
 from tracecup import plot as room
 from tracecup.errors import UnreadableFile
@@ -25,6 +26,7 @@ from tracecup.study.results import WORKED, Source, StudyResult
 RESULT = "result.json"
 PAGE = "index.html"
 SUMMARY = "summary.md"
+CELLS = "cells"
 
 Told = Callable[[str, int, int], None]
 """Called with (what is done now, studies done, studies in all)."""
@@ -55,10 +57,15 @@ def reproduce(
     one CSV per table, every picture as PNG and SVG. A complete result with the same seed, size,
     data and versions is kept unless `force`. `index.html` shows these studies and all others
     that are complete in the folder.
+    Long studies keep their parts in the folder `cells` and go on there when they were stopped.
     With an `executor` the studies that have to run are handed to it all at once.
     """
     chosen, left_out = choose(ids, context)
     _make(out)
+    if force:
+        for one in chosen:
+            rmtree(out / CELLS / one.id, ignore_errors=True)
+    context = replace(context, cells=out / CELLS)
     held = {one.id: None if force else _complete(out / one.id, one, context) for one in chosen}
     sent: dict[str, Future[Record]] = {}
     if executor is not None:

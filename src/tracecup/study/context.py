@@ -5,7 +5,7 @@ A study asks for what it needs by name, and is left out where that does not exis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -117,12 +117,13 @@ class Context:
     """Data folder (or None for the built-in city), size and seed of a run.
 
     `quick` asks for fewer users and coarser sweeps: pictures keep their shape, numbers do not
-    keep their digits.
+    keep their digits. `cells` is a folder in which long studies keep what they know already.
     """
 
     data: Path | None = None
     quick: bool = False
     seed: int = 1
+    cells: Path | None = field(default=None, compare=False)
 
     def has(self, need: Need) -> bool:
         """Whether the data that `need` names are there."""

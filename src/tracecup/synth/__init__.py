@@ -1,6 +1,6 @@
 """Room 4, synthesizers: from training traces to traces of people who do not exist.
 
-PPMTF and PPMTF+ with homes, SGD, SGLT, Markov, Uniform, and the data of a contest.
+PPMTF and PPMTF+ with homes, SGD, SGLT, Private, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
@@ -14,6 +14,7 @@ from tracecup.synth.contest_data import (
 from tracecup.synth.markov import Markov
 from tracecup.synth.modelfiles import load_model
 from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
+from tracecup.synth.private import Private, PrivateModel
 from tracecup.synth.sgd import SGD
 from tracecup.synth.sglt import SGLT, SgltModel
 from tracecup.synth.tensors import Tensors, make_tensors
@@ -30,6 +31,8 @@ __all__ = [
     "Model",
     "PPMTFPlus",
     "PpmtfModel",
+    "Private",
+    "PrivateModel",
     "SgltModel",
     "Synthesizer",
     "TeamData",

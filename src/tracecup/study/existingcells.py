@@ -1,0 +1,168 @@
+"""One defence of the study `existing`: tuned, released, attacked; what is known is kept in a file.
+
+The name of the file holds everything its content depends on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tracecup import __version__
+from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.errors import InvalidParameter
+from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
+from tracecup.registry import Method
+from tracecup.safeio import atomic_write
+from tracecup.score import FLOOR, utility_score
+from tracecup.study.comparison import DefendedRelease, attack
+from tracecup.study.context import Context, Team
+from tracecup.study.peak import watched
+from tracecup.traces import SetTraces
+
+TOLERANCE = 2e-3
+"""Tuning stops so near above the floor."""
+
+Attack = ReidAttack | InferenceAttack
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How a defence is written, and the parameter that is tuned ("" or words: none).
+
+    `whole` bounds a whole number that is searched by bisection, largest value weakest.
+    """
+
+    written: str
+    knob: str
+    whole: tuple[int, int] | None = None
+
+    def tuned(self, team: Team, seed: int) -> tuple[Obfuscator, str]:
+        """The strongest valid setting, and how it was found in words."""
+        method = parse_obfuscator(self.written)
+        if self.knob not in {knob.parameter for knob in method.knobs}:
+            return method, "as written"
+        if self.whole is not None:
+            return self._bisected(method, team, seed)
+        try:
+            found, _ = to_utility(
+                self.written,
+                team.city,
+                team.original,
+                FLOOR,
+                seed,
+                self.knob,
+                tolerance=TOLERANCE,
+            )
+        except InvalidParameter as error:
+            return method, f"as written: {error}"
+        return found, f"by {self.knob}"
+
+    def _bisected(self, method: Obfuscator, team: Team, seed: int) -> tuple[Obfuscator, str]:
+        assert self.whole is not None
+        bad, good = self.whole
+        candidate: Any = method
+        while good - bad > max(1, good // 50):
+            middle = (good + bad) // 2
+            tried = replace(candidate, **{self.knob: middle})
+            cells = tried.obfuscate(team.city, team.original, seed)
+            if utility_score(team.city, team.original, cells).valid:
+                good = middle
+            else:
+                bad = middle
+        return replace(candidate, **{self.knob: good}), f"by {self.knob}"
+
+
+class Cells:
+    """What is known of one defence, and how to find out the rest."""
+
+    def __init__(self, context: Context, team: Team, tuning: Tuning) -> None:
+        """Nothing is computed before it is asked for."""
+        self.team, self.tuning = team, tuning
+        self.seed = context.seed_of("existing", tuning.written)
+        self.path = _path(context, team, tuning)
+        self.held: dict[str, Any] = _read(self.path) or self._made()
+
+    def met(self, method: Attack, users: int) -> dict[str, Any]:
+        """What an attack achieves on the first `users` users."""
+        key = f"{method} on {users}"
+        if key not in self.held["attacks"]:
+            with watched() as peak:
+                found = attack(self._release(users), method, self.seed)
+            interval = found.score.interval
+            self.held["attacks"][key] = {
+                "users": users,
+                "score": found.score.value,
+                "low": interval.low,
+                "high": interval.high,
+                "seconds": found.seconds,
+                "MB": peak.megabytes,
+            }
+            self._write()
+        met: dict[str, Any] = self.held["attacks"][key]
+        return met
+
+    def _made(self) -> dict[str, Any]:
+        method, how = self.tuning.tuned(self.team, self.seed)
+        with watched() as peak:
+            started = time.perf_counter()
+            cells = method.obfuscate(self.team.city, self.team.original, self.seed)
+            seconds = time.perf_counter() - started
+        self._cells = cells
+        utility = utility_score(self.team.city, self.team.original, cells).value
+        return {
+            "tuned": str(method),
+            "tuning": how,
+            "s_U": utility,
+            "seconds": seconds,
+            "MB": peak.megabytes,
+            "attacks": {},
+        }
+
+    @cached_property
+    def _cells(self) -> SetTraces:
+        """The obfuscated traces, made again where only their scores were kept."""
+        method = parse_obfuscator(self.held["tuned"])
+        return method.obfuscate(self.team.city, self.team.original, self.seed)
+
+    def _release(self, users: int) -> DefendedRelease:
+        """The first users' part of the release, shuffled; attacks on it are a case of their own."""
+        team = self.team.take_users(users)
+        cells = self._cells
+        part = cells if users == cells.n_users else cells.take_users(range(users))
+        released, table = pseudonymize(part, self.seed)
+        utility = utility_score(team.city, team.original, part)
+        case = Case(team.city, team.reference, released)
+        tuned = self.held["tuned"]
+        return DefendedRelease(tuned, tuned, utility, 0.0, case, team.original, table)
+
+    def _write(self) -> None:
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_write(self.path) as file:
+                file.write(json.dumps(self.held).encode())
+
+
+def _path(context: Context, team: Team, tuning: Tuning) -> Path | None:
+    if context.cells is None:
+        return None
+    depends = [__version__, context.seed, team.name, team.original.shape, repr(tuning)]
+    digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
+    word = Method.__str__(parse_obfuscator(tuning.written)).partition("(")[0]
+    return context.cells / "existing" / f"{word}-{digest}.json"
+
+
+def _read(path: Path | None) -> dict[str, Any] | None:
+    if path is not None:
+        with suppress(OSError, ValueError):
+            held = json.loads(path.read_text("utf-8"))
+            if isinstance(held, dict) and isinstance(held.get("attacks"), dict):
+                return held
+    return None
