@@ -142,6 +142,29 @@ class TestTakeUsers:
             some_records().take_users([2])
 
 
+class TestTakeDays:
+    def test_days_are_numbered_anew_and_users_stay(self):
+        taken = some_records().take_days([1])
+        assert (taken.day.tolist(), taken.location.tolist(), taken.n_users) == ([0], [2], 2)
+
+    def test_days_must_ascend(self):
+        with pytest.raises(InvalidTraces, match="ascend"):
+            some_records().take_days([1, 0])
+
+
+class TestThinned:
+    def test_the_first_record_of_each_instant(self):
+        records = Records.of(
+            [0, 0, 0, 1],
+            [3, 1, 2, 4],
+            [8, 8, 9, 8],
+            unix=[9, 5, 10, 1],
+            n_locations=5,
+            timetable=HOURLY,
+        )
+        assert records.thinned().location.tolist() == [1, 2, 4]
+
+
 class TestToTraces:
     def test_gaps_are_unobserved(self):
         traces = some_records().to_traces()

@@ -5,7 +5,6 @@ From the contest's files, or from raw tables of positions.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,10 @@ from tracecup.cli.common import (
     Confidence,
     Json,
     PerUser,
+    box_of,
+    columns_of,
     emit,
+    grid_size,
     load_city,
     minute_of,
     people,
@@ -28,7 +30,6 @@ from tracecup.cli.common import (
 
 if TYPE_CHECKING:
     from tracecup.city import City
-    from tracecup.datasets import Box
     from tracecup.study.audit import Audit, Subject
 
 FILES = "Contest files"
@@ -256,17 +257,13 @@ def _from_tables(
     seed: int,
 ) -> Subject:
     from tracecup.datasets import Timetable
-    from tracecup.errors import InvalidParameter
     from tracecup.rng import child_seed
     from tracecup.study.rawtables import Cutting, read_raw
 
     timetable = Timetable.of_hours(minute_of(start), minute_of(end), interval, interval)
-    names = [name.strip() for name in columns.split(",")]
-    if len(names) != 4:
-        raise InvalidParameter(f"--columns names user, time, latitude, longitude, got {columns!r}")
     cutting = Cutting(
         timetable,
-        (names[0], names[1], names[2], names[3]),
+        columns_of(columns),
         time,
         utc_offset,
     )
@@ -276,32 +273,10 @@ def _from_tables(
         original,
         cutting=cutting,
         city=city,
-        grid=_grid(grid),
-        box=_box(box) if box else None,
+        grid=grid_size(grid),
+        box=box_of(box) if box else None,
         rng=child_seed(seed, "shuffle"),
     )
-
-
-def _grid(text: str) -> tuple[int, int]:
-    from tracecup.errors import InvalidParameter
-
-    found = re.fullmatch(r"([1-9][0-9]{0,5})x([1-9][0-9]{0,5})", text)
-    if not found:
-        raise InvalidParameter(f"--grid is written columns x rows, like 32x32, got {text[:80]!r}")
-    return int(found[1]), int(found[2])
-
-
-def _box(text: str) -> Box:
-    from tracecup.datasets import Box
-    from tracecup.errors import InvalidParameter
-
-    try:
-        south, north, west, east = (float(part) for part in text.split(","))
-    except ValueError as error:
-        raise InvalidParameter(
-            f"--box is written south,north,west,east in degrees, got {text[:80]!r}"
-        ) from error
-    return Box(south, north, west, east)
 
 
 def _shown(found: Audit, top: int) -> list[Table]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tracecup.city import City, Clock, ContestClock
+    from tracecup.datasets import Box
     from tracecup.errors import InvalidFile
     from tracecup.records import Timetable
     from tracecup.score import Score
@@ -182,6 +183,34 @@ def grid_size(text: str) -> tuple[int, int]:
             f"got {text[:80]!r}"
         )
     return int(found[1]), int(found[2])
+
+
+def box_of(text: str) -> Box:
+    """The box written as four edges, or the one of that name."""
+    from tracecup.datasets import BEIJING, CITIES, TOKYO_CENTRE, Box
+    from tracecup.errors import InvalidParameter
+
+    named = {"BEIJING": BEIJING, "TOKYO": TOKYO_CENTRE, **CITIES}
+    if text.upper() in named:
+        return named[text.upper()]
+    try:
+        south, north, west, east = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidParameter(
+            f"--box is written south,north,west,east in degrees or is one of {', '.join(named)}, "
+            f"got {text[:80]!r}"
+        ) from error
+    return Box(south, north, west, east)
+
+
+def columns_of(text: str) -> tuple[str, str, str, str]:
+    """The names of the columns user, time, latitude and longitude."""
+    from tracecup.errors import InvalidParameter
+
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 4:
+        raise InvalidParameter(f"--columns names user, time, latitude, longitude, got {text!r}")
+    return names[0], names[1], names[2], names[3]
 
 
 def load_timetable(

@@ -4,10 +4,12 @@ Every loader returns a `Dataset`: records as plain arrays and the city they lie 
 """
 
 from tracecup.datasets.boundingbox import BEIJING, CITIES, TOKYO_CENTRE, Box
+from tracecup.datasets.contestfiles import ContestParts, contest_parts
 from tracecup.datasets.dataset import Dataset, Dropped, Split
 from tracecup.datasets.foursquare import read_foursquare, read_tsmc2014
 from tracecup.datasets.geolife import read_geolife
 from tracecup.datasets.gowalla import read_gowalla
+from tracecup.datasets.loaders import LOADERS, Loader, Wish, loader_of
 from tracecup.datasets.metropolis import Metropolis
 from tracecup.datasets.mobility import (
     DayStatistics,
@@ -28,18 +30,24 @@ __all__ = [
     "CHECK_INS",
     "CITIES",
     "CONTEST",
+    "LOADERS",
     "PEOPLE_FLOW",
     "TOKYO_CENTRE",
     "Box",
+    "ContestParts",
     "ContestTraining",
     "Dataset",
     "DayStatistics",
     "Dropped",
+    "Loader",
     "Metropolis",
     "Records",
     "Split",
     "Timetable",
+    "Wish",
+    "contest_parts",
     "day_statistics",
+    "loader_of",
     "radius_of_gyration",
     "read_contest_training",
     "read_csv",

@@ -5,7 +5,7 @@ The records themselves are those of `tracecup.records`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tracecup.city import City
 from tracecup.datasets.splitting import split_users
@@ -63,3 +63,9 @@ class Dataset:
         chosen = split_users(self.records.n_users, training, testing, seed)
         first, second = (self.records.take_users(users) for users in chosen)
         return Split(first, second, self.city, self.by_place)
+
+    def thinned(self) -> Dataset:
+        """The first record of every user's every instant; the others are counted."""
+        kept = self.records.thinned()
+        lost = self.dropped.same_instant + len(self.records) - len(kept)
+        return replace(self, records=kept, dropped=replace(self.dropped, same_instant=lost))

@@ -5,7 +5,7 @@ Loaders, synthesizers and evaluations share this one model; `to_traces` makes de
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -226,6 +226,23 @@ class Records:
             self.users[chosen],
             tuple(self.names[k] for k in chosen) if self.names else (),
         )
+
+    def take_days(self, days: ArrayLike) -> Records:
+        """The records of some days, ascending, numbered anew from 0; all users stay."""
+        chosen = np.asarray(days, dtype=np.int64)
+        if chosen.size and bool((np.diff(chosen) <= 0).any()):
+            raise InvalidTraces("days must ascend")
+        kept = self.take(np.flatnonzero(np.isin(self.day, chosen)))
+        return replace(kept, day=np.searchsorted(chosen, kept.day).astype(np.int32))
+
+    def take(self, rows: ArrayLike) -> Records:
+        """Some records (rows, ascending); all users stay."""
+        at = np.asarray(rows, dtype=np.int64)
+        return replace(self, **{name: getattr(self, name)[at] for name in COLUMNS})
+
+    def thinned(self) -> Records:
+        """The first record of every user's every instant."""
+        return self.take(self.first_of_instants())
 
     def first_of_instants(self) -> NDArray[np.int64]:
         """Rows of the first record of every user's every instant, by user, day and instant."""

@@ -1,0 +1,128 @@
+"""From a data set to the files of a contest: city, clock, training, testing, reference, original.
+
+Users are split into training users and others; the recorded days of the others into reference
+and original days.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.city import ContestClock, write_city, write_clock, write_places
+from tracecup.datasets.dataset import Dataset
+from tracecup.datasets.splitting import split_users
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.records import Records, write_records
+from tracecup.records.timetable import MINUTES_A_DAY
+from tracecup.safeio import atomic_write
+
+PRIVATE_MODE = 0o600
+
+
+@dataclass(frozen=True, eq=False)
+class ContestParts:
+    """What becomes of a data set: records of `training` and `testing` users on all recorded
+    days, and `reference` and `original` days of those testing users who have records in both.
+    """
+
+    dataset: Dataset
+    training: Records
+    testing: Records
+    reference: Records
+    original: Records
+    clock: ContestClock
+    one_sided: int
+    unused_days: int
+
+    def write(self, folder: str | PathLike[str]) -> None:
+        """Write the files; names of users go to `names.csv`, readable by its owner only."""
+        out, city = Path(folder), self.dataset.city
+        out.mkdir(parents=True, exist_ok=True)
+        write_city(out / "info_region.csv", city)
+        write_clock(out / "info_time.csv", self.clock)
+        if len(city.places):
+            write_places(out / "places.csv", city.places, city.grid)
+        for name, records in (("traintraces", self.training), ("testtraces", self.testing)):
+            if len(records):
+                write_records(out / f"{name}.csv", records)
+        write_records(out / "reftraces.csv", self.reference)
+        write_records(out / "orgtraces.csv", self.original, self.clock.original.first_time)
+        text = io.StringIO()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(("file", "user_id", "name"))
+        for name, records in (
+            ("traintraces", self.training),
+            ("testtraces", self.testing),
+            ("reftraces and orgtraces", self.original),
+        ):
+            labels = records.names or [str(user) for user in records.users]
+            table.writerows((name, k, label) for k, label in enumerate(labels, start=1))
+        with atomic_write(out / "names.csv", PRIVATE_MODE) as file:
+            file.write(text.getvalue().encode())
+
+
+def contest_parts(
+    dataset: Dataset,
+    *,
+    days: int | None = None,
+    reference_days: int | None = None,
+    training_share: float = 0.5,
+    seed: int = 1,
+) -> ContestParts:
+    """Split a data set whose locations are regions; of several records in one instant the first.
+
+    Days are those on which anything was recorded, numbered through; the first `reference_days`
+    (default: half) are reference days, the following, up to `days` in all, original days. A
+    share of the users, drawn by `split_users`, trains. O(records log records), never dense.
+    """
+    dataset = dataset.thinned()
+    records, timetable = dataset.records, dataset.records.timetable
+    if dataset.by_place:
+        raise InvalidParameter("contest files need regions as locations, not places")
+    if timetable.start + timetable.interval * timetable.instants > MINUTES_A_DAY:
+        raise InvalidParameter("the clock file of a contest cannot hold hours past midnight")
+    if not 0 <= training_share < 1:
+        raise InvalidParameter(f"the share of training users is 0 to below 1, got {training_share}")
+    recorded = np.unique(records.day)
+    used = recorded if days is None else recorded[:days]
+    known = len(used) // 2 if reference_days is None else reference_days
+    if not 1 <= known < len(used):
+        raise InvalidTraces(
+            f"{len(used)} recorded days cannot be split into {known} reference days and at least "
+            "one original day"
+        )
+    training_users = int(training_share * records.n_users)
+    training, testing = split_users(records.n_users, training_users, None, seed)
+    if not len(testing):
+        raise InvalidTraces(f"{records.n_users} users leave nobody to test with")
+    everyone = records.take_days(used)
+    rest = everyone.take_users(testing)
+    before, after = rest.take_days(np.arange(known)), rest.take_days(np.arange(known, len(used)))
+    both = np.intersect1d(before.user, after.user)
+    if not len(both):
+        raise InvalidTraces("no user has records on reference and on original days")
+    clock = ContestClock.regular(
+        len(used) - known, timetable.instants, timetable.start, timetable.interval, known
+    )
+    return ContestParts(
+        dataset,
+        everyone.take_users(_present(everyone, training)),
+        everyone.take_users(_present(everyone, testing)),
+        before.take_users(both),
+        after.take_users(both),
+        clock,
+        len(testing) - len(both),
+        len(recorded) - len(used),
+    )
+
+
+def _present(records: Records, users: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of the users who have records on the days that are used."""
+    return np.intersect1d(records.user, users).astype(np.int64)

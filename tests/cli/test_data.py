@@ -1,0 +1,135 @@
+"""`tracecup data`: from raw files to everything that other commands read."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracecup.city import read_city, read_clock
+from tracecup.cli.main import run
+from tracecup.records import Timetable, read_records
+from tracecup.traces.files import read_traces
+
+HOURS = "--timetable check-ins --start 8:00 --end 12:00"
+WORDS = f"--out made --box 0,4,0,4 --grid 4x4 {HOURS}"
+METHOD = "PPMTF+(4,200,iterations=3,rho=50)"
+
+
+def rows(users: int = 12, days: int = 4) -> list[tuple[int, str, float, float]]:
+    """User 0 and others, every hour from 8 to 12 of every second day, now and then outside."""
+    rng = np.random.default_rng(1)
+    return [
+        (u, f"2012-04-{1 + 2 * d:02d}T{h:02d}:10:00Z", rng.uniform(0, 4.2), rng.uniform(0, 4))
+        for u in range(users)
+        for d in range(days)
+        for h in range(7, 13)
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{u}\t{when}\t{y}\t{x}\tp{u}\n" for u, when, y, x in rows()]
+    (tmp_path / "checkins.txt").write_text("".join(lines))
+    return tmp_path
+
+
+def answer(capsys: pytest.CaptureFixture[str], words: str, *more: str) -> tuple[int, dict]:
+    code = run([*words.split(), *more, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+class TestData:
+    def test_files_fit_together(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        code, said = answer(capsys, f"data gowalla checkins.txt {WORDS}")
+        assert code == 0
+        city, clock = read_city("made/info_region.csv"), read_clock("made/info_time.csv")
+        assert (city.grid.nx, city.grid.ny) == (4, 4)
+        # Four recorded days out of seven, two of them for each part; four hours a day.
+        assert (clock.reference.times, clock.original.times) == (8, 8)
+        users = said["reference_and_original_users"]
+        for name, part in (("reftraces", clock.reference), ("orgtraces", clock.original)):
+            read = read_traces(f"made/{name}.csv", n_regions=16, clock=part, users=users, gaps=True)
+            assert read.n_users == users == 6
+        hours = Timetable.of_hours(480, 720, 60, 120)
+        parts = [read_records(f"made/{part}traces.csv", 16, hours) for part in ("train", "test")]
+        assert sum(map(len, parts)) == said["records"]
+        assert said["training_users"] + said["testing_users"] == said["users"] == 12
+
+    def test_every_line_is_kept_or_counted(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        _, said = answer(capsys, f"data gowalla checkins.txt {WORDS}")
+        assert said["records"] + sum(said["dropped"].values()) == len(rows())
+        assert said["dropped"]["outside"] == sum(y > 4 for _, _, y, _ in rows())
+
+    def test_names_are_private(self, folder: Path):
+        assert run(f"data gowalla checkins.txt {WORDS}".split()) == 0
+        path = folder / "made/names.csv"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        listed = [line.split(",") for line in path.read_text().splitlines()[1:]]
+        assert {name for part, _, name in listed if part != "reftraces and orgtraces"} == {
+            str(user) for user in range(12)
+        }
+        assert all(int(user) >= 1 for _, user, _ in listed)
+
+    def test_train_evaluate_and_audit_read_them(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        assert run(f"data gowalla checkins.txt {WORDS}".split()) == 0
+        town = f"--city made/info_region.csv {HOURS}"
+        trained = f"train {METHOD} --training made/traintraces.csv {town} --out m.npz --seed 1"
+        assert run(trained.split()) == 0
+        made = "synth traces --model m.npz --out s.csv --users 6 --days 2 --instants 2 --seed 1"
+        assert run(made.split()) == 0
+        capsys.readouterr()
+        files = "--train made/traintraces.csv --test made/testtraces.csv --synthetic s.csv"
+        code, said = answer(capsys, f"evaluate synth {files} {town}")
+        assert (code, set(said)) == (0, {"synthetic", "real", "uniform"})
+        code, said = answer(
+            capsys, f"train {METHOD} --training made/testtraces.csv {town}", "--out", "t.npz"
+        )
+        assert (code, said["users"]) == (0, 6)
+
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            ("data nothing checkins.txt", "no data format is called 'nothing'"),
+            ("data foursquare checkins.txt", "a file of check-ins and one of venues, got 1"),
+            ("data tsmc2014 checkins.txt --utc-offset 60", "tell the local time"),
+            ("data gowalla checkins.txt --training-share 1", "0 to below 1, got 1.0"),
+            ("data gowalla checkins.txt --start 11:00 --end 5:00", "past midnight"),
+            ("data gowalla checkins.txt --grid 4by4", "like 32x32"),
+        ],
+    )
+    def test_wrong_use(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
+    ):
+        given = WORDS.split() if "--grid" not in words else WORDS.replace("--grid 4x4", "").split()
+        if "11:00" in words:
+            given = WORDS.replace("--start 8:00 --end 12:00", "").split()
+        assert run([*words.split(), *given]) == 2
+        assert message in capsys.readouterr().err.replace("\n", " ")
+        assert not (folder / "made").exists()
+
+    def test_a_box_is_needed(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        assert run(["data", "gowalla", "checkins.txt", "--out", "made"]) == 2
+        assert "gowalla has no box of its own" in capsys.readouterr().err
+
+    def test_bad_lines(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        with (folder / "checkins.txt").open("a") as file:
+            file.write("x\t2012\t1\t1\tp\n")
+        assert answer(capsys, f"data gowalla checkins.txt {WORDS}")[0] == 1
+        code, said = answer(capsys, f"data gowalla checkins.txt {WORDS} --bad-lines skip")
+        assert (code, said["dropped"]["bad_lines"]) == (0, 1)
+
+    def test_csv_with_columns_and_a_tab(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        lines = [f"n{u}\t{when}\t{y}\t{x}\n" for u, when, y, x in rows()]
+        (folder / "t.csv").write_text("uid\twhen\tlat\tlng\n" + "".join(lines))
+        form = "--columns uid,when,lat,lng --delimiter \\t"
+        code, said = answer(capsys, f"data csv t.csv {WORDS} {form} --training-share 0")
+        assert (code, said["training_users"], said["testing_users"]) == (0, 0, 12)
+        assert not (folder / "made/traintraces.csv").exists()
+        assert "n11" in (folder / "made/names.csv").read_text()
