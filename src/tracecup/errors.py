@@ -58,6 +58,19 @@ class Problem:
     found: str
     expected: str
 
+    def as_dict(self) -> dict[str, int | str]:
+        """As JSON: how pages, the API and the client say what is wrong and where.
+
+        >>> Problem(3, "reg_id", "0", "1 to 5").as_dict()
+        {'line': 3, 'field': 'reg_id', 'found': '0', 'expected': '1 to 5'}
+        """
+        return {
+            "line": self.line,
+            "field": self.column,
+            "found": self.found,
+            "expected": self.expected,
+        }
+
     def __str__(self) -> str:
         where = f"line {self.line}" if self.line else "file"
         if self.column:

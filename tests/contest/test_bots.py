@@ -1,8 +1,15 @@
 import pytest
 
 from tracecup import City, Grid, Traces
-from tracecup.attack import Case, argmax_table, assignment_table, greedy_table
-from tracecup.contest.bots import BOTS, Bot, bots_for, inference_attack, reid_attack
+from tracecup.attack import (
+    Case,
+    argmax_table,
+    assignment_table,
+    greedy_table,
+    parse_inference,
+    parse_reid,
+)
+from tracecup.contest.bots import BOTS, Bot, bots_for
 from tracecup.errors import UnknownMethod
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.score import utility_score
@@ -20,16 +27,16 @@ class TestBots:
         for bot in BOTS:
             parse_obfuscator(bot.obfuscation)
             for name in bot.reid:
-                reid_attack(name)
+                parse_reid(name)
             for name in bot.trace:
-                inference_attack(name)
+                parse_inference(name)
 
     def test_one_is_out_of_competition_and_cheats(self):
         assert [bot.obfuscation for bot in BOTS if bot.hors_concours] == ["Cheat(1)"]
 
     def test_an_unknown_attack(self):
         with pytest.raises(UnknownMethod):
-            reid_attack("Nobody-R")
+            parse_reid("Nobody-R")
 
 
 class TestBotsFor:
@@ -77,8 +84,8 @@ class TestIdentify:
         reference, original = tiny_world.data(None, _clock(), 30, 4)
         case = Case(tiny_world.city, reference, SetTraces.of_traces(original))
         bot = Bot("None", (f"HomeProb-R(match={match})",), ())
-        wanted = matcher(reid_attack("HomeProb-R").scores(case))
-        assert bot.identify(0, case, 1) == wanted
+        wanted = matcher(parse_reid("HomeProb-R").scores(case))
+        assert bot.answer("reid", 0, case, 1) == wanted
 
 
 class TestAttackName:

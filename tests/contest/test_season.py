@@ -8,7 +8,6 @@ import pytest
 
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.entries import BENCHMARK, Entry
-from tracecup.contest.judging.judged import read_judged
 from tracecup.contest.season import Season, is_finished, play, season_rules
 from tracecup.errors import InvalidParameter
 
@@ -67,7 +66,7 @@ class TestPlay:
         other = play(tmp_path / "other", replace(tiny_season, seed=2), tiny_world)
         for entry in (BENCHMARK, Entry(1)):
             assert other.original(entry) != played.original(entry)
-            assert other.truth(entry).table != played.truth(entry).table
+            assert other.id_table(entry) != played.id_table(entry)
 
     def test_stopped_between_any_two_steps_it_goes_on_to_the_same_bytes(
         self, played, tiny_season, tiny_world, tmp_path, contents_of
@@ -170,14 +169,14 @@ class TestPlay:
 
 class TestSubmissions:
     def test_one_invalid_one_hors_concours(self, played):
-        given = {entry.team: read_judged(played, entry) for entry in played.entries}
+        given = {entry.team: played.judged(entry) for entry in played.entries}
         assert [team for team, one in given.items() if not one.valid] == [3, 4]
         assert [team for team, one in given.items() if one.hors_concours] == [3]
         assert [team for team, one in given.items() if not one.published] == [4]
 
     def test_valid_ones_reach_the_floor(self, played):
         for entry in played.entries:
-            one = read_judged(played, entry)
+            one = played.judged(entry)
             assert one.valid == (one.utility >= 0.7 - 1e-9)
 
 

@@ -20,7 +20,7 @@ from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.jobs.worker import drain
-from tracecup.server.judging.compute import check, setting
+from tracecup.server.judging.compute import setting
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Contest, Round, StoredFile, Submission, Team
 from tracecup.server.storage import store
@@ -156,7 +156,7 @@ def read_city_once(path) -> City:
 @pytest.fixture
 def city_is_read_once(monkeypatch):
     """Every job reads the city; here all run in one process."""
-    for module in (check, setting):
+    for module in (setting,):
         monkeypatch.setattr(module, "read_city", read_city_once)
 
 

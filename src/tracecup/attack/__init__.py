@@ -24,6 +24,7 @@ from tracecup.attack.models import (
     TfR,
     VisitProbR,
 )
+from tracecup.attack.naming import parse_inference, parse_reid
 from tracecup.attack.portfolio import sample_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
 
@@ -52,6 +53,8 @@ __all__ = [
     "greedy_table",
     "log_sinkhorn",
     "match_table",
+    "parse_inference",
+    "parse_reid",
     "sample_attacks",
     "soft_links",
     "winner_attacks",

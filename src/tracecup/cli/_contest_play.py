@@ -81,8 +81,8 @@ def write_html_report(folder: Path, path: Path) -> Path:
 
 def summary_of(archive: Archive) -> dict[str, Any]:
     """What the results say in short: awards, correlation, counts."""
-    from tracecup.contest.archive.folder import read_json
     from tracecup.contest.results.compute import SUMMARY_FILE
+    from tracecup.contest.smallfiles import read_json
 
     return dict(read_json(archive.results / SUMMARY_FILE))
 

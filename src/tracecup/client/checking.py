@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from tracecup.city import read_city
 from tracecup.client.naming import Meant, foreign, meant_by
+from tracecup.contest.challenges import AttackKind, HandedKind
 from tracecup.contest.filenames import team_file
+from tracecup.contest.judging.answers import read_handed
 from tracecup.contest.judging.judge import Judge
-from tracecup.contest.rules import AttackKind
 from tracecup.contest.rules.file import RULES_FILE, read_rules
 from tracecup.errors import (
     InvalidFile,
@@ -28,7 +29,7 @@ from tracecup.errors import (
     UnreadableFile,
 )
 from tracecup.safeio import MIB
-from tracecup.traces import Traces
+from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import read_traces
 
 REGIONS = "info_region"
@@ -94,19 +95,15 @@ class LocalJudge:
         if path.stat().st_size > limit * MIB:
             return Found(*said, False, f"larger than {limit} MiB")
         try:
-            if meant.kind == "release":
-                obfuscated = self.judge.read_submission(path)
-            elif meant.kind == "reid":
-                self.judge.read_table(path)
-            else:
-                self.judge.read_inferred(path)
+            # members of an archive are never archives
+            given = read_handed(self.judge, cast(HandedKind, meant.kind), path)
         except (InvalidFile, InvalidTraces) as error:
             listed = error.problems if isinstance(error, InvalidFile) else ()
             problems = [vars(problem) for problem in listed]
             return Found(*said, False, "not in the format of the contest", problems=problems)
-        if meant.kind != "release":
+        if not isinstance(given, SetTraces):
             return Found(*said, True, "in the format of the contest")
-        verdict = self.judge.verdict(self._original(meant), obfuscated)
+        verdict = self.judge.verdict(self._original(meant), given)
         assert verdict.utility is not None
         interval = verdict.utility.interval
         return Found(

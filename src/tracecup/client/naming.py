@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Literal
 
+from tracecup.contest.challenges import HANDED_FILES, HANDED_KINDS, AttackKind, HandedKind
 from tracecup.contest.entries import BENCHMARK
 from tracecup.contest.filenames import parse_file_name
-from tracecup.contest.rules import AttackKind
 from tracecup.errors import InvalidParameter
 
-Kind = Literal["release", "reid", "trace", "archive"]
-KINDS: tuple[Kind, ...] = ("release", "reid", "trace", "archive")
-_KIND_OF: dict[str, Kind] = {"anotraces": "release", "etable": "reid", "etraces": "trace"}
+Kind = Literal[HandedKind, "archive"]
+KINDS: tuple[Kind, ...] = (*HANDED_KINDS, "archive")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def meant_by(name: str) -> Meant:
     if name.lower().endswith(".zip"):
         return Meant("archive")
     said = parse_file_name(name)
-    kind = _KIND_OF.get(said.kind) if said else None
+    kind = HANDED_FILES.get(said.kind) if said else None
     if said is None or kind is None:
         raise InvalidParameter(
             f"{name}: the name does not say what it is; call it like "

@@ -6,14 +6,14 @@ One is invalid on purpose, one plays hors concours, one hands in two tries.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.attack import Case
 from tracecup.city import City
+from tracecup.contest.challenges import AttackKind
+from tracecup.contest.judging.answers import Answer, run_attack
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import KMeans, NoObfuscation, Obfuscator, parse_obfuscator, to_utility
-from tracecup.registry import parse
-from tracecup.traces import IdTable, Traces
+from tracecup.traces import Traces
 
 # Bots stop turning their knob when they are this near to the floor.
 TOLERANCE = 1e-4
@@ -53,33 +53,18 @@ class Bot:
             return NoObfuscation()
         return method
 
-    def identify(self, attempt: int, case: Case, seed: int) -> IdTable:
-        """The inferred ID table of a try (from 0)."""
-        return reid_attack(self.reid[attempt]).identify(case, seed)
+    def tries(self, kind: AttackKind) -> tuple[str, ...]:
+        """The names of its attacks of a kind, one for each try."""
+        found: tuple[str, ...] = getattr(self, kind)
+        return found
 
-    def infer(self, attempt: int, case: Case, seed: int) -> Traces:
-        """The inferred traces of a try (from 0)."""
-        return inference_attack(self.trace[attempt]).infer(case, seed)
+    def answer(self, kind: AttackKind, attempt: int, case: Case, seed: int) -> Answer:
+        """What it hands in at a try (from 0)."""
+        return run_attack(kind, self.tries(kind)[attempt], case, seed)
 
-    def attack_name(self, kind: Literal["reid", "trace"]) -> str:
+    def attack_name(self, kind: AttackKind) -> str:
         """How results call its attack."""
-        return " | ".join(self.trace if kind == "trace" else self.reid)
-
-
-def reid_attack(name: str) -> ReidAttack:
-    """The re-identification of that name."""
-    attack = parse("reid", name)
-    if not isinstance(attack, ReidAttack):
-        raise InvalidParameter(f"{name} is registered as re-identification but is none")
-    return attack
-
-
-def inference_attack(name: str) -> InferenceAttack:
-    """The trace inference of that name."""
-    attack = parse("inference", name)
-    if not isinstance(attack, InferenceAttack):
-        raise InvalidParameter(f"{name} is registered as trace inference but is none")
-    return attack
+        return " | ".join(self.tries(kind))
 
 
 BOTS: tuple[Bot, ...] = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tracecup.contest.filenames import ATTACK_FILES, DATA_SETS, attack_file, team_file
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.challenges import DATA_SETS, AttackKind
+from tracecup.contest.filenames import ATTACK_FILES, attack_file, team_file
 from tracecup.errors import InvalidParameter
 
 BENCHMARK_TEAM = 0
@@ -90,3 +90,8 @@ def team_entries(teams: int, challenges: Sequence[AttackKind]) -> list[Entry]:
 def sample_entries(teams: int, challenge: AttackKind = "trace") -> list[Entry]:
     """The two sample teams, numbered after the others: 22 and 23 where 21 take part."""
     return [Entry(teams + k, challenge) for k in range(1, SAMPLE_TEAMS + 1)]
+
+
+def is_published(valid: bool, hors_concours: bool) -> bool:
+    """Whether attackers get a release: valid ones, and demonstrations that play hors concours."""
+    return valid or hors_concours

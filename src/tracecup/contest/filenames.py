@@ -8,16 +8,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.challenges import (
+    ANSWER_FILES,
+    DATA_SETS,
+    AttackKind,
+    challenge_of_data_set,
+)
 from tracecup.errors import InvalidParameter
 
 BENCHMARK = "000"
-DATA_SETS: dict[AttackKind, str] = {"reid": "data01_IDP", "trace": "data02_TRP"}
 TEAM_FILES = ("reftraces", "orgtraces", "anotraces", "pubtraces", "ptable")
-ATTACK_FILES = ("etable", "etraces")
+ATTACK_FILES = tuple(ANSWER_FILES.values())
 
 _NAME = re.compile(
-    r"([a-z]+)_team(?:(\d{3,9})-)?(\d{3,9})_(data01_IDP|data02_TRP)(?:\.[A-Za-z0-9.]+)?", re.ASCII
+    rf"([a-z]+)_team(?:(\d{{3,9}})-)?(\d{{3,9}})_({'|'.join(DATA_SETS.values())})(?:\.[A-Za-z0-9.]+)?",
+    re.ASCII,
 )
 _TEAM = re.compile(r"\d{3,9}", re.ASCII)
 
@@ -68,8 +73,7 @@ def parse_file_name(name: str) -> ContestFile | None:
     kind, attacker, team, data = found.groups()
     if kind not in (ATTACK_FILES if attacker else TEAM_FILES):
         return None
-    challenge: AttackKind = "reid" if data == DATA_SETS["reid"] else "trace"
-    return ContestFile(kind, team, challenge, attacker)
+    return ContestFile(kind, team, challenge_of_data_set(data), attacker)
 
 
 def _checked(team: str) -> str:

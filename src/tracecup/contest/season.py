@@ -23,29 +23,25 @@ from tracecup.contest.archive.folder import (
     COMMITMENTS_FILE,
     MODEL_FILE,
     PUBLIC,
-    SCORER,
     SECRET,
     SEED_FILE,
     About,
     Archive,
-    make_folder,
     versions,
-    write_data,
-    write_json,
-    write_text,
 )
 from tracecup.contest.archive.manifest import DIGEST, MANIFEST, WORK, read_digest, write_manifest
-from tracecup.contest.attackphase import AttackPhase, attack_seed
+from tracecup.contest.archive.scored import results_of
+from tracecup.contest.attackphase import AttackPhase
 from tracecup.contest.bots import Bot, bots_for
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry, team_entries
-from tracecup.contest.judging.commitment import Opening, content_hash
-from tracecup.contest.judging.judged import JudgedRelease, read_judged
+from tracecup.contest.judging import flow
+from tracecup.contest.judging.commitment import content_hash, derived_nonce
 from tracecup.contest.judging.release_scores import ReleaseScores
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.ledger import Ledger
-from tracecup.contest.results.compute import results_of, write_results
+from tracecup.contest.results.compute import write_results
 from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, Rules
 from tracecup.contest.rules.file import RULES_FILE, rules_text
+from tracecup.contest.smallfiles import make_folder, write_data, write_json, write_text
 from tracecup.contest.stages import Progress, Stages, in_threads
 from tracecup.contest.worlds import World
 from tracecup.errors import InvalidParameter
@@ -171,15 +167,12 @@ class _Play:
         each("publication", self.published(), _label, self.publish)
         self.stages.once("commitments", self.commit)
         players = {Entry(k).number: bot for k, bot in enumerate(self.bots, start=1)}
-        phase = AttackPhase(archive, players, attack_seed(self.season.seed), self.stages)
+        phase = AttackPhase(archive, players, flow.attack_seed(self.season.seed), self.stages)
         targets = phase.run(self.published())
         self.stages.once("results", lambda: self.results(targets))
         self.stages.once("openings", self.open)
         with self.stages.stage("manifest"):
             write_manifest(archive.root)
-
-    def seed(self, *names: str | int) -> int:
-        return child_seed(self.season.seed, *names)
 
     def bot(self, entry: Entry) -> Bot:
         return self.bots[entry.team - 1]
@@ -203,10 +196,7 @@ class _Play:
     def data(self, entry: Entry) -> Sequence[Path]:
         """Reference traces for everybody, original traces for the team and the judge."""
         archive, judge = self.archive, self.archive.judge
-        reference, original = self.world.data(
-            entry, judge.clock, judge.rules.users, self.seed("data", entry.label)
-        )
-        judge.check_data(reference, original)
+        reference, original = flow.make_data(judge, self.world, entry, self.season.seed)
         known = archive.public_file(entry, "reftraces")
         paths = [write_data(known, write_traces, reference)]
         if entry in archive.samples:
@@ -217,9 +207,7 @@ class _Play:
     def sample(self, entry: Entry, original: Traces) -> Sequence[Path]:
         """A sample team's truth is public: original traces, a release of them, its ID table."""
         file = self.archive.public_file
-        released, table = pseudonymize(
-            SetTraces.of_traces(original), self.seed("sample", entry.team)
-        )
+        released, table = flow.sample_release(entry, original, self.season.seed)
         paths = [
             write_data(file(entry, "orgtraces"), write_traces, original),
             write_data(file(entry, "pubtraces"), write_released, released),
@@ -232,9 +220,9 @@ class _Play:
         """A bot obfuscates its traces; the judge checks the file."""
         archive, judge = self.archive, self.archive.judge
         original = archive.original(entry)
-        seed = self.seed("obfuscation", entry.label)
+        seed = child_seed(self.season.seed, "obfuscation", entry.label)
         if entry.is_benchmark:
-            method, hors_concours = "None", False
+            method, hors_concours = flow.BENCHMARK_METHOD, False
             obfuscated = SetTraces.of_traces(original)
         else:
             bot = self.bot(entry)
@@ -244,24 +232,18 @@ class _Play:
             obfuscated = chosen.obfuscate(judge.city, original, seed)
         path = archive.secret_file(entry, "anotraces")
         write_data(path, write_obfuscated, obfuscated, secret=True)
-        verdict = judge.check_submission(path, original)
-        given = JudgedRelease.of(method, verdict, hors_concours)
+        given = flow.judge_release(archive, entry, method, hors_concours)
         return [path, write_json(archive.submission_file(entry), given.as_dict(), secret=True)]
 
     def published(self) -> list[Entry]:
         defenders = [BENCHMARK, *self.entries]
-        return [e for e in defenders if read_judged(self.archive, e).published]
+        return [e for e in defenders if self.archive.judged(e).published]
 
     def publish(self, entry: Entry) -> Sequence[Path]:
         """The judge shuffles a release; in a simulation the shuffle comes from the seed."""
         archive = self.archive
-        given, obfuscated = read_judged(archive, entry), archive.obfuscated(entry)
-        released, table = archive.judge.publish(
-            obfuscated,
-            archive.judge.verdict(archive.original(entry), obfuscated),
-            self.seed("shuffle", entry.label),
-            hors_concours=given.hors_concours,
-        )
+        shuffle = flow.shuffle_seed(self.season.seed, entry)
+        released, table = flow.shuffle_release(archive, entry, archive.judged(entry), shuffle)
         public, secret = (
             archive.public_file(entry, "pubtraces"),
             archive.secret_file(entry, "ptable"),
@@ -272,15 +254,8 @@ class _Play:
     def seal(self, team: int) -> Path:
         """Fix a team's secrets before the attacks."""
         archive = self.archive
-        files = {}
-        for entry in archive.defenders:
-            if entry.team == team:
-                for kind in ("orgtraces", "anotraces", "ptable"):
-                    path = archive.secret_file(entry, kind)
-                    if path.exists():
-                        files[entry.file(kind, ".csv")] = content_hash(path)
-        nonce = hashlib.sha256(f"{self.seed('nonce', team)}".encode()).hexdigest()
-        opening = Opening(Entry(team).number, SCORER, files, nonce)
+        own = [entry for entry in archive.defenders if entry.team == team]
+        opening = flow.seal(archive, own, derived_nonce(self.season.seed, team))
         path = archive.opening_file(team, opened=False)
         return write_text(path, opening.text, secret=True)
 
@@ -292,16 +267,8 @@ class _Play:
             Entry(team).number: content_hash(archive.opening_file(team, opened=False))
             for team in teams
         }
-        releases = {
-            entry.release: {
-                "published": given.published,
-                "valid": given.valid,
-                "hors_concours": given.hors_concours,
-            }
-            for entry in archive.defenders
-            for given in [read_judged(archive, entry)]
-        }
-        held = {"scorer": SCORER, "commitments": sealed, "releases": releases}
+        judged = {entry: archive.judged(entry) for entry in archive.defenders}
+        held = flow.commitments(sealed, judged)
         return [*openings, write_json(archive.public / COMMITMENTS_FILE, held)]
 
     def results(self, targets: Sequence[ReleaseScores]) -> Sequence[Path]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from tracecup.city import City, ContestClock
-from tracecup.contest.archive.folder import SECRET_FILE_MODE
 from tracecup.contest.entries import Entry
 from tracecup.contest.ledger import file_hash
+from tracecup.contest.smallfiles import SECRET_FILE_MODE
 from tracecup.datasets import Metropolis
 from tracecup.errors import InvalidTraces
 from tracecup.safeio import atomic_write, read_blocks
@@ -132,6 +132,19 @@ class TrainedWorld:
         if self._model is None:
             raise InvalidTraces("a world of training data has to be prepared first")
         return synthesize(self._model, entry, clock, users, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelWorld:
+    """A model that was trained elsewhere, in its city."""
+
+    model: PpmtfModel
+
+    def data(
+        self, entry: Entry, clock: ContestClock, users: int, seed: int
+    ) -> tuple[Traces, Traces]:
+        """Traces of virtual users whom no other data set has."""
+        return synthesize(self.model, entry, clock, users, seed)
 
 
 def synthesize(

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from tracecup.city import City
-from tracecup.contest.archive.folder import ABOUT_FILE, Archive, read_json
+from tracecup.contest.archive.folder import ABOUT_FILE, Archive
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.contest.results.compute import SUMMARY_FILE
 from tracecup.contest.results.tables import read_table
-from tracecup.contest.rules import ATTACK_KINDS, Rules
+from tracecup.contest.rules import Rules
 from tracecup.contest.sheets import team_of
+from tracecup.contest.smallfiles import read_json
 from tracecup.errors import InvalidFile, Problem
 from tracecup.facts.board import BoardFacts, Rows, board_facts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks

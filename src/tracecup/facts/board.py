@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.correlation import Correlation
-from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
 from tracecup.contest.standing.awards import Award
 

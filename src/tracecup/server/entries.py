@@ -6,17 +6,20 @@ Teams are numbered as in the contest's files; 0 is the benchmark, 901 and 902 ar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
+from tracecup.contest.challenges import AttackKind
 from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, Entry
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.rng import child_seed
 from tracecup.server import clock
 from tracecup.server.models import Release, Round, StoredFile, Team
 from tracecup.server.storage import Blob
 
 SAMPLES = (Entry(901), Entry(902))
+JUDGED_FIELDS = tuple(field.name for field in fields(JudgedRelease))
+"""The columns of a release that hold the judge's verdict."""
 NEVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
@@ -54,6 +57,11 @@ def entry_of(release: Release) -> Entry:
     """The data set of a release."""
     challenge: AttackKind = release.challenge
     return Entry(release.team.number if release.team else BENCHMARK_TEAM, challenge)
+
+
+def judged_of(release: Release) -> JudgedRelease:
+    """What the judge said about a release, as archives hold it."""
+    return JudgedRelease(**{name: getattr(release, name) for name in JUDGED_FIELDS})
 
 
 def round_seed(round: Round) -> int:

@@ -9,11 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tracecup.attack import Case
-from tracecup.attack.portfolio import sample_attacks, winner_attacks
-from tracecup.contest.bots import inference_attack, reid_attack
+from tracecup.attack.portfolio import winner_attacks
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
+from tracecup.contest.judging.answers import ANSWERS, Part, Truth, run_attack
+from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.rules import Rules, ScoreRules
 from tracecup.rng import child_seed
-from tracecup.score import HOSPITAL_WEIGHT, expected_error_score, inference_score, reid_score
 from tracecup.study.context import Team
 from tracecup.traces import SetTraces
 
@@ -28,9 +30,13 @@ class Attacks:
     @classmethod
     def samples(cls, preset: str = "paper") -> Attacks:
         """The sample attacks: I1 to I3 and T1 to T3."""
-        named = sample_attacks(preset)
-        reid = tuple(name for column, name in named.items() if column.startswith("I"))
-        return cls(reid, tuple(name for column, name in named.items() if column.startswith("T")))
+        samples = Rules.preset(preset).samples
+        return cls(samples.reid, samples.trace)
+
+    def of(self, kind: AttackKind) -> tuple[str, ...]:
+        """The names of one kind."""
+        found: tuple[str, ...] = getattr(self, kind)
+        return found
 
     def with_winner(self) -> Attacks:
         """These, and those of the 2019 winner."""
@@ -85,23 +91,27 @@ def attack(
     """
     order = child_seed(seed, "shuffle") if shuffle is None else shuffle
     released, table = pseudonymize(cells, order)
-    case = Case(team.city, team.reference, released)
-    reid = {
-        name: reid_score(table, reid_attack(name).identify(case, child_seed(seed, name))).value
-        for name in attacks.reid
+    case, truth = Case(team.city, team.reference, released), Truth(team.original, table)
+    scorer = Scorer(team.city)
+    others = {
+        weight: Scorer(team.city, ScoreRules(hospital_weight=weight))
+        for weight in weights
+        if weight != scorer.rules.hospital_weight
     }
-    trace, error = {}, {}
+    scores: dict[Part, dict[str, float]] = {"reid": {}, "trace": {}, "error": {}}
     weighted: dict[float, dict[str, float]] = {weight: {} for weight in weights}
-    for name in attacks.trace:
-        inferred = inference_attack(name).infer(case, child_seed(seed, name))
-        trace[name] = inference_score(team.city, team.original, inferred).value
-        error[name] = expected_error_score(team.city, team.original, inferred).value
-        for weight, held in weighted.items():
-            held[name] = (
-                trace[name]
-                if weight == HOSPITAL_WEIGHT
-                else inference_score(
-                    team.city, team.original, inferred, hospital_weight=weight
-                ).value
-            )
-    return Outcome(reid, trace, error, weighted)
+    for kind in ATTACK_KINDS:
+        for name in attacks.of(kind):
+            answer = run_attack(kind, name, case, child_seed(seed, name))
+            cell = scorer.score(truth, {kind: [answer]})
+            for part, held in scores.items():
+                if (score := cell.of(part)) is not None:
+                    held[name] = score.value
+            if kind == "trace":
+                for weight, at_weight in weighted.items():
+                    at_weight[name] = (
+                        ANSWERS[kind].score(others[weight], truth, answer).value
+                        if weight in others
+                        else scores[kind][name]
+                    )
+    return Outcome(scores["reid"], scores["trace"], scores["error"], weighted)

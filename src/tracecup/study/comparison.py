@@ -10,23 +10,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.attack import Case, InferenceAttack, ReidAttack, parse_inference, parse_reid
 from tracecup.city import City
-from tracecup.contest.bots import inference_attack, reid_attack
+from tracecup.contest.challenges import CHALLENGES, AttackKind
+from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.rules import ScoreRules
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
-from tracecup.score import (
-    FLOOR,
-    Score,
-    UtilityScore,
-    expected_error_score,
-    inference_score,
-    reid_score,
-    utility_score,
-)
-from tracecup.traces import IdTable, Traces
+from tracecup.score import FLOOR, Score, UtilityScore
+from tracecup.traces import Traces
 
 DEFENCES = (
     "None",
@@ -94,8 +89,7 @@ class DefendedRelease:
     utility: UtilityScore
     seconds: float
     case: Case
-    original: Traces
-    table: IdTable
+    truth: Truth
 
 
 def compare(
@@ -119,8 +113,8 @@ def compare(
         raise InvalidParameter("compare needs a defence and an attack of each kind")
     for name in defences:
         parse_obfuscator(name)
-    reid = [reid_attack(name) for name in reid_attacks]
-    trace = [inference_attack(name) for name in trace_attacks]
+    reid = [parse_reid(name) for name in reid_attacks]
+    trace = [parse_inference(name) for name in trace_attacks]
     attacks: list[ReidAttack | InferenceAttack] = [*reid, *trace]
     total, done, results = len(defences) * (1 + len(attacks)), 0, []
 
@@ -169,34 +163,39 @@ def release(
     started = time.perf_counter()
     cells = method.obfuscate(city, original, draw)
     seconds = time.perf_counter() - started
-    utility = utility_score(city, original, cells, floor=FLOOR if floor is None else floor)
+    rules = ScoreRules(utility_floor=FLOOR if floor is None else floor)
+    utility = Scorer(city, rules).verdict(original, cells).utility
+    assert utility is not None
     released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))
-    case = Case(city, reference, released)
-    return DefendedRelease(defence, str(method), utility, seconds, case, original, table)
+    case, truth = Case(city, reference, released), Truth(original, table)
+    return DefendedRelease(defence, str(method), utility, seconds, case, truth)
 
 
 def attack(
     target: DefendedRelease, method: ReidAttack | InferenceAttack, seed: int = 1
 ) -> Attacked:
     """Attack a release and score the answer."""
+    kind: AttackKind = "reid" if isinstance(method, ReidAttack) else "trace"
     draw = child_seed(seed, "attack", target.defence, str(method))
     started = time.perf_counter()
-    if isinstance(method, ReidAttack):
-        guess = method.identify(target.case, draw)
-        took = time.perf_counter() - started
-        return Attacked(str(method), reid_score(target.table, guess), None, took)
-    inferred = method.infer(target.case, draw)
+    answer = (
+        method.identify(target.case, draw)
+        if isinstance(method, ReidAttack)
+        else method.infer(target.case, draw)
+    )
     took = time.perf_counter() - started
-    score = inference_score(target.case.city, target.original, inferred)
-    error = expected_error_score(target.case.city, target.original, inferred).value
-    return Attacked(str(method), score, error, took)
+    cell = Scorer(target.case.city).score(target.truth, {kind: [answer]})
+    score, error = cell.of(kind), cell.error
+    assert score is not None
+    return Attacked(str(method), score, error.value if error else None, took)
 
 
 def as_markdown(results: Sequence[Defended]) -> str:
     """Two tables for people, s_R and s_T; the attack that counts is bold."""
     lines: list[str] = []
-    for title, kind in (("s_R", "reid"), ("s_T", "trace")):
-        rows = [(d, d.reid if kind == "reid" else d.trace) for d in results]
+    for kind, challenge in CHALLENGES.items():
+        title = challenge.score
+        rows: list[tuple[Defended, tuple[Attacked, ...]]] = [(d, getattr(d, kind)) for d in results]
         names = [attacked.attack for attacked in rows[0][1]]
         lines += [f"| defence | s_U | {' | '.join(names)} |", "| --- " * (len(names) + 2) + "|"]
         for defended, attacks in rows:

@@ -13,8 +13,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from tracecup.attack import parse_inference, parse_reid
 from tracecup.city import City
-from tracecup.contest.bots import inference_attack, reid_attack
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.registry import methods, nearest, split_name
@@ -151,8 +151,8 @@ def attacks_called(name: str) -> list[Attack]:
     """
     word = split_name(name)[0].lower()
     known = {kind: {n.lower() for n in methods(kind)} for kind in ("reid", "inference")}
-    found: list[Attack] = [reid_attack(name)] if word in known["reid"] else []
-    found += [inference_attack(name)] if word in known["inference"] else []
+    found: list[Attack] = [parse_reid(name)] if word in known["reid"] else []
+    found += [parse_inference(name)] if word in known["inference"] else []
     if not found:
         every = [*methods("reid"), *methods("inference")]
         raise UnknownMethod(

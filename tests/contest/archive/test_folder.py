@@ -4,8 +4,10 @@ import stat
 import numpy as np
 import pytest
 
-from tracecup.contest.archive.folder import About, Archive, make_folder, read_json, write_text
+from tracecup.contest.archive.folder import About, Archive
 from tracecup.contest.entries import BENCHMARK, Entry
+from tracecup.contest.judging.flow import truth_of
+from tracecup.contest.smallfiles import make_folder, read_json, write_text
 from tracecup.errors import InvalidFile, UnreadableFile
 from tracecup.traces import SetTraces
 
@@ -42,12 +44,12 @@ class TestArchive:
                 assert played.secret in path.parents or path.parent.name in samples
 
     def test_releases_are_the_submissions_shuffled(self, played):
-        table = played.truth(Entry(2)).table
+        table = played.id_table(Entry(2))
         shuffled = played.obfuscated(Entry(2)).take_users(table.users)
         assert np.array_equal(shuffled.regions, played.released(Entry(2)).regions)
 
     def test_the_benchmark_is_only_shuffled(self, played):
-        truth = played.truth(BENCHMARK)
+        truth = truth_of(played, BENCHMARK)
         plain = SetTraces.of_traces(truth.original.take_users(truth.table.users))
         assert np.array_equal(plain.regions, played.released(BENCHMARK).regions)
 

@@ -3,10 +3,11 @@ import json
 import numpy as np
 import pytest
 
-from tracecup.contest.archive.folder import write_json
 from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import BENCHMARK, Entry
+from tracecup.contest.judging.flow import truth_of
+from tracecup.contest.smallfiles import write_json
 from tracecup.traces import IdTable, Traces
 from tracecup.traces.files import (
     write_id_table,
@@ -102,7 +103,7 @@ class TestForgeries:
         assert all(line.startswith("results/awards.csv") for line in forge(own_copy))
 
     def test_a_better_answer(self, own_copy):
-        truth = own_copy.truth(Entry(1))
+        truth = truth_of(own_copy, Entry(1))
         path = own_copy.answer_file(Entry(1), "etable", "005")
         write_inferred_table(path, truth.table)
         found = forge(own_copy)
@@ -123,7 +124,7 @@ class TestForgeries:
         assert any("I1 gives another table" in line for line in found)
 
     def test_another_id_table(self, own_copy):
-        table = own_copy.truth(Entry(2)).table
+        table = own_copy.id_table(Entry(2))
         swapped = table.users.copy()
         swapped[[0, 1]] = swapped[[1, 0]]
         write_id_table(own_copy.secret_file(Entry(2), "ptable"), IdTable(swapped))

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from tracecup.contest.entries import Entry
-from tracecup.contest.judging.judge import CellScores
-from tracecup.contest.judging.release_scores import ReleaseScores, score_target
+from tracecup.contest.judging.answers import CellScores
+from tracecup.contest.judging.flow import score_release, truth_of
+from tracecup.contest.judging.release_scores import ReleaseScores
 from tracecup.errors import InvalidFile
 from tracecup.score import Interval, Score
 
@@ -51,8 +52,8 @@ class TestTargetScores:
 
 class TestScoreTarget:
     def test_scores_every_answer_of_the_archive(self, played):
-        row = score_target(played, Entry(1), ["002", "I2", "T3"])
-        truth = played.truth(Entry(1))
+        row = score_release(played, Entry(1), ["002", "I2", "T3"])
+        truth = truth_of(played, Entry(1))
         guess = played.judge.read_table(played.answer_file(Entry(1), "etable", "002"))
         wrong = (guess.users != truth.table.users).mean()
         assert row.cells["002"].reid.value == pytest.approx(wrong, abs=1e-12)
@@ -60,5 +61,5 @@ class TestScoreTarget:
         assert list(row.of("trace")) == ["002", "T3"]
 
     def test_the_ceiling_does_not_depend_on_the_release(self, played):
-        first = score_target(played, Entry(1), []).ceiling
+        first = score_release(played, Entry(1), []).ceiling
         assert 0 < first < 1

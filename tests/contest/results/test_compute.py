@@ -3,14 +3,14 @@ import math
 
 import pytest
 
-from tracecup.contest.archive.folder import Archive, write_json
-from tracecup.contest.attackphase import sample_players
+from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.scored import results_of
 from tracecup.contest.entries import BENCHMARK, Entry
-from tracecup.contest.judging.release_scores import score_target
-from tracecup.contest.results.compute import results_of
+from tracecup.contest.judging.flow import score_release
 from tracecup.contest.results.tables import read_table
 from tracecup.contest.sheets import read_sheet, read_utilities
 from tracecup.contest.sheets.standings import standings
+from tracecup.contest.smallfiles import write_json
 from tracecup.errors import InvalidFile
 
 
@@ -93,7 +93,7 @@ class TestResults:
 
 class TestWithdrawn:
     def test_a_team_taken_out_plays_hors_concours(self, own_copy):
-        targets = [score_target(own_copy, e, _attackers(own_copy, e)) for e in own_copy.published()]
+        targets = [score_release(own_copy, e, own_copy.all_attackers) for e in own_copy.published()]
         before = results_of(own_copy, targets)
         write_json(own_copy.root / "withdrawn.json", {"001": "disqualified", "004": "withdrawn"})
         after = results_of(Archive(own_copy.root), targets)
@@ -110,8 +110,3 @@ class TestWithdrawn:
         write_json(own_copy.root / "withdrawn.json", {"999": "who?"})
         with pytest.raises(InvalidFile, match=r"withdrawn\.json"):
             _ = Archive(own_copy.root).withdrawn
-
-
-def _attackers(archive, entry):
-    teams = [name for name in archive.attackers if int(name) != entry.team]
-    return [*teams, *sample_players(archive)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracecup.contest.rules import AwardRules
-from tracecup.contest.standing.awards import TITLES, Place, give_awards
+from tracecup.contest.standing.awards import AWARDS, Place, give_awards
 from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard
 from tracecup.errors import InvalidParameter
 
@@ -56,9 +56,9 @@ class TestOneRound:
         assert str(award).endswith("(tie)")
 
     def test_one_challenge_has_four_awards_two_have_five(self):
-        assert list(give_awards(board(REID, TRACE))) == [k for k in TITLES if k[-4:] != "reid"]
+        assert list(give_awards(board(REID, TRACE))) == [k for k in AWARDS if k[-4:] != "reid"]
         rows = (BENCH, BoardRow("1", "001", "reid"), BoardRow("2", "002", "trace"))
-        assert list(give_awards(board({}, {}, rows))) == list(TITLES)
+        assert list(give_awards(board({}, {}, rows))) == list(AWARDS)
 
     def test_the_benchmark_wins_nothing(self):
         awards = give_awards(board(REID, {("1", "002"): 0.5}))

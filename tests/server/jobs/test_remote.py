@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused

@@ -23,13 +23,14 @@ import pytest
 from chromium import Browser, chromium
 from tracecup.city import read_city
 from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.scored import results_of, score_all
 from tracecup.contest.archive.verify import verify
-from tracecup.contest.attackphase import answers, sample_players
 from tracecup.contest.bots import bots_for
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import Entry
+from tracecup.contest.judging.answers import ANSWERS
+from tracecup.contest.judging.flow import attack
 from tracecup.contest.judging.judge import Judge
-from tracecup.contest.judging.release_scores import score_target
-from tracecup.contest.results.compute import results_of
 from tracecup.contest.rules import (
     ChallengeRules,
     ClockRules,
@@ -44,8 +45,6 @@ from tracecup.obfuscate import parse_obfuscator
 from tracecup.traces.files import (
     read_released,
     read_traces,
-    write_inferred_table,
-    write_inferred_traces,
     write_obfuscated,
 )
 
@@ -321,7 +320,7 @@ class Contest:
         path = self.folder / Entry(number).file("anotraces", ".csv")
         method = parse_obfuscator(METHODS[number - 1])
         write_obfuscated(path, method.obfuscate(judge.city, original, number))
-        assert judge.check_submission(path, original).valid
+        assert judge.verdict(original, judge.read_submission(path)).valid
         return path
 
     def hand_in_releases(self) -> None:
@@ -420,13 +419,9 @@ class Contest:
                     read_released(files["pubtraces"], clock=judge.clock.original, **more),
                 )
                 name = Entry(number).number
-                tables, inferred = answers(bot, name, entry, case, seed=number)
-                for kind, write, made in (
-                    ("etable", write_inferred_table, tables[0]),
-                    ("etraces", write_inferred_traces, inferred[0]),
-                ):
-                    file = self.folder / entry.answer(kind, name)
-                    write(file, made)
+                for kind, tries in attack(bot, name, entry, case, seed=number).items():
+                    file = self.folder / entry.answer(CHALLENGES[kind].answer, name)
+                    ANSWERS[kind].write(file, tries[0])
                     archive.write(file, file.name)
         return path
 
@@ -495,12 +490,7 @@ class Contest:
         )
         assert verify(made, rerun_samples=True) == []
         archive = Archive(made)
-        attackers = [*archive.attackers, *sample_players(archive)]
-        targets = [
-            score_target(archive, entry, [a for a in attackers if a != entry.number])
-            for entry in archive.published()
-        ]
-        again = results_of(archive, targets)
+        again = results_of(archive, score_all(archive))
         shown = self.results()["board"]
         for kind in ("reid", "trace"):
             board = again.board.board(kind)

@@ -10,7 +10,6 @@ from tests.server.conftest import with_rules
 
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
-from tracecup.contest.attackphase import read_attack_names
 from tracecup.contest.results.tables import csv_differences
 from tracecup.contest.rules import RoundRules
 from tracecup.server import clock
@@ -44,7 +43,7 @@ class TestArchiveFolder:
         assert verify(folder, rerun_samples=True) == []
         archive = Archive(folder)
         assert len(archive.published()) == 3
-        assert read_attack_names(archive)["reid", "I2"].startswith("VisitProb-R")
+        assert archive.attack_names["reid", "I2"].startswith("VisitProb-R")
 
     def test_with_a_disqualified_team(self, court, tmp_path):
         court.to_attack().attack_all()

@@ -5,17 +5,16 @@ Public, secret, answers and results have a folder each; secrets are readable by 
 
 from __future__ import annotations
 
-import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
 
 from tracecup import __version__
 from tracecup.city import City, ContestClock, read_city, read_clock
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.entries import (
     BENCHMARK,
     Entry,
@@ -23,14 +22,13 @@ from tracecup.contest.entries import (
     team_entries,
     team_label,
 )
-from tracecup.contest.judging.judge import Judge, Truth
-from tracecup.contest.rules import AttackKind, Rules
+from tracecup.contest.judging.files import StoredFiles
+from tracecup.contest.judging.judge import Judge
+from tracecup.contest.judging.judged import JudgedRelease
+from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import RULES_FILE, read_rules
+from tracecup.contest.smallfiles import json_text, read_json
 from tracecup.errors import InvalidFile, Problem
-from tracecup.safeio import MIB, Limits, atomic_write, read_blocks
-from tracecup.traces import SetTraces, Traces
-
-T = TypeVar("T")
 
 FORMAT = "tracecup-archive-1"
 ABOUT_FILE = "archive.json"
@@ -38,10 +36,10 @@ CITY_FILE, CLOCK_FILE = "info_region.csv", "info_time.csv"
 PUBLIC, SECRET, ANSWERS, RESULTS = "public", "secret", "answers", "results"
 OPENINGS = "openings"
 COMMITMENTS_FILE = "commitments.json"
+ATTACKS_FILE = "attacks.json"
+PUBLIC_KINDS = ("reftraces", "pubtraces")
 WITHDRAWN_FILE = "withdrawn.json"
 SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
-SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
-SCORER = f"tracecup {__version__}"
 
 
 @dataclass(frozen=True)
@@ -61,12 +59,15 @@ class About:
             "source": self.source,
             "versions": dict(self.versions),
         }
-        return json.dumps(held, indent=1, sort_keys=True) + "\n"
+        return json_text(held)
 
 
 @dataclass(frozen=True)
-class Archive:
-    """An archive at `root`; everything in it is found through this class."""
+class Archive(StoredFiles):
+    """An archive at `root`; everything in it is found through this class.
+
+    It is the `RoundFiles` that the judge's steps work on.
+    """
 
     root: Path
 
@@ -99,7 +100,7 @@ class Archive:
         return read_clock(self.public / CLOCK_FILE)
 
     @cached_property
-    def judge(self) -> Judge:
+    def judge(self) -> Judge:  # type: ignore[override]
         """The judge that these rules make."""
         return Judge(self.rules, self.city, self.clock)
 
@@ -122,6 +123,12 @@ class Archive:
     def attackers(self) -> list[str]:
         """The teams as attackers: `001`, `002`, ..."""
         return [Entry(team).number for team in range(1, self.about.teams + 1)]
+
+    @property
+    def all_attackers(self) -> list[str]:
+        """The teams, then the sample attacks by column."""
+        samples = (column for kind in ATTACK_KINDS for column in self.sample_attacks(kind))
+        return [*self.attackers, *samples]
 
     @cached_property
     def withdrawn(self) -> dict[str, str]:
@@ -184,26 +191,40 @@ class Archive:
         )
         return [path for path in tries if path.exists()]
 
-    def reference(self, entry: Entry) -> Traces:
-        """The reference traces of a data set."""
-        return self.judge.read_reference(self.public_file(entry, "reftraces"))
+    def locate(self, entry: Entry, kind: str) -> Path:
+        """Where a file of a data set lies: nothing of a sample team is secret."""
+        if kind in PUBLIC_KINDS or entry in self.samples:
+            return self.public_file(entry, kind)
+        return self.secret_file(entry, kind)
 
-    def released(self, entry: Entry) -> SetTraces:
-        """The published traces of a data set."""
-        return self.judge.read_released(self.public_file(entry, "pubtraces"))
+    def locate_answers(self, entry: Entry, kind: AttackKind, attacker: str) -> list[Path]:
+        """All tries of an attacker against a target that are there, the first one first."""
+        return self.answer_files(entry, CHALLENGES[kind].answer, attacker)
 
-    def original(self, entry: Entry) -> Traces:
-        """The original traces of a data set, from the secrets."""
-        return self.judge.read_original(self.secret_file(entry, "orgtraces"))
+    def judged(self, entry: Entry) -> JudgedRelease:
+        """What was handed in for a data set and what the judge said."""
+        path = self.submission_file(entry)
+        try:
+            return JudgedRelease.of_dict(read_json(path))
+        except ValueError as error:
+            if isinstance(error, InvalidFile):
+                raise
+            raise InvalidFile(path, [Problem(0, "", str(error), "a submission")]) from error
 
-    def obfuscated(self, entry: Entry) -> SetTraces:
-        """What the team handed in, from the secrets."""
-        return self.judge.read_obfuscated(self.secret_file(entry, "anotraces"))
-
-    def truth(self, entry: Entry) -> Truth:
-        """Original traces and ID table of a published data set."""
-        table = self.judge.read_id_table(self.secret_file(entry, "ptable"))
-        return Truth(self.original(entry), table)
+    @property
+    def attack_names(self) -> dict[tuple[AttackKind, str], str]:
+        """(kind, attacker) -> what the attacker says it did."""
+        path = self.root / ANSWERS / ATTACKS_FILE
+        held = read_json(path)
+        try:
+            return {
+                (kind, str(name)): str(said)
+                for kind in ATTACK_KINDS
+                for name, said in held[kind].items()
+            }
+        except (KeyError, TypeError, AttributeError) as error:
+            found = Problem(0, "", "something else", "names of attacks")
+            raise InvalidFile(path, [found]) from error
 
     def is_published(self, entry: Entry) -> bool:
         """Whether a release of this data set is out."""
@@ -222,45 +243,3 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in needed},
     }
-
-
-def read_json(path: Path, max_bytes: int = 64 * MIB) -> Any:
-    """A JSON file; `InvalidFile` if it is none."""
-    try:
-        return json.loads(b"".join(read_blocks(path, Limits(max_bytes=max_bytes))))
-    except (ValueError, RecursionError) as error:
-        raise InvalidFile(path, [Problem(0, "", "no JSON", "JSON")]) from error
-
-
-def write_text(path: Path, text: str, *, secret: bool = False) -> Path:
-    """Write a small text file, folders included; it appears whole or not at all."""
-    make_folder(path.parent, secret=secret)
-    with atomic_write(path, SECRET_FILE_MODE if secret else 0o666) as file:
-        file.write(text.encode())
-    return path
-
-
-def write_json(path: Path, held: object, *, secret: bool = False) -> Path:
-    """Write a JSON file with sorted keys."""
-    return write_text(path, json.dumps(held, indent=1, sort_keys=True) + "\n", secret=secret)
-
-
-def write_data(
-    path: Path, write: Callable[[Path, T], None], data: T, *, secret: bool = False
-) -> Path:
-    """Call `write(path, data)`, folders included; secrets are for their owner only."""
-    make_folder(path.parent, secret=secret)
-    write(path, data)
-    if secret:
-        path.chmod(SECRET_FILE_MODE)
-    return path
-
-
-def make_folder(folder: Path, *, secret: bool = False) -> None:
-    """Make a folder and those above it; secret ones can be entered by their owner only."""
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for path in reversed(missing):
-        path.mkdir(SECRET_FOLDER_MODE if secret else 0o777, exist_ok=True)

@@ -14,23 +14,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-import numpy as np
-
-from tracecup.attack import Case
-from tracecup.contest.archive.folder import COMMITMENTS_FILE, SCORER, SEED_FILE, Archive, read_json
+from tracecup.contest.archive.folder import COMMITMENTS_FILE, SEED_FILE, Archive
 from tracecup.contest.archive.manifest import MANIFEST, check_manifest
-from tracecup.contest.attackphase import answers, attack_seed, sample_players
+from tracecup.contest.archive.scored import results_of
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
-from tracecup.contest.judging.commitment import content_hash, read_opening
-from tracecup.contest.judging.judge import NOTHING
-from tracecup.contest.judging.judged import JudgedRelease, read_judged
-from tracecup.contest.judging.release_scores import ReleaseScores, collect, score_answers
-from tracecup.contest.results.compute import SUMMARY_FILE, Results, results_of, sheet_table
+from tracecup.contest.judging import flow
+from tracecup.contest.judging.answers import ANSWERS, same_answer
+from tracecup.contest.judging.commitment import SCORER, content_hash, read_opening
+from tracecup.contest.judging.judged import JudgedRelease
+from tracecup.contest.judging.release_scores import ReleaseScores
+from tracecup.contest.results.compute import SUMMARY_FILE, Results, sheet_table
 from tracecup.contest.results.tables import csv_differences, parquet_differences
 from tracecup.contest.sheets import Sheet, write_sheet
+from tracecup.contest.smallfiles import read_json
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
-from tracecup.traces import IdTable, SetTraces
+from tracecup.traces import SetTraces
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -110,13 +110,8 @@ class _Verification:
     def submission(self, entry: Entry) -> None:
         """The verdict on what was handed in, and the release that was made of it."""
         archive = self.archive
-        stored = read_judged(archive, entry)
-        original = archive.original(entry)
-        handed_in = archive.secret_file(entry, "anotraces")
-        verdict = (
-            archive.judge.check_submission(handed_in, original) if handed_in.exists() else NOTHING
-        )
-        computed = JudgedRelease.of(stored.method, verdict, stored.hors_concours)
+        stored = archive.judged(entry)
+        computed = flow.judge_release(archive, entry, stored.method, stored.hors_concours)
         where = _inside(archive, archive.submission_file(entry))
         for field in dataclasses.fields(JudgedRelease):
             said, is_so = getattr(stored, field.name), getattr(computed, field.name)
@@ -126,24 +121,16 @@ class _Verification:
             expected = "be published" if computed.published else "not be published"
             self.found.append(f"{where}: {entry.release} should {expected}")
         elif computed.published:
-            table = archive.truth(entry).table
-            assert table is not None
-            self.shuffle(entry, archive.obfuscated(entry), table, archive.released(entry))
+            self.shuffle(entry, archive.obfuscated(entry))
 
     def sample(self, entry: Entry) -> None:
         """A sample team's release is its original traces, shuffled by its public table."""
-        archive, file = self.archive, self.archive.public_file
-        original = archive.judge.read_original(file(entry, "orgtraces"))
-        released = archive.judge.read_released(file(entry, "pubtraces"))
-        table = archive.judge.read_id_table(file(entry, "ptable"))
-        archive.reference(entry)
-        self.shuffle(entry, SetTraces.of_traces(original), table, released)
+        self.archive.reference(entry)
+        self.shuffle(entry, SetTraces.of_traces(self.archive.original(entry)))
 
-    def shuffle(
-        self, entry: Entry, obfuscated: SetTraces, table: IdTable, released: SetTraces
-    ) -> None:
-        shuffled = obfuscated.take_users(table.users).renamed(released.users)
-        if shuffled != released:
+    def shuffle(self, entry: Entry, obfuscated: SetTraces) -> None:
+        table, released = self.archive.id_table(entry), self.archive.released(entry)
+        if not flow.is_shuffle(obfuscated, table, released):
             self.found.append(f"{entry.release}: is not the obfuscated file, shuffled by the table")
 
     def commitments(self) -> None:
@@ -153,16 +140,9 @@ class _Verification:
         held, where = read_json(path), _inside(archive, path)
         if held.get("scorer") != SCORER:
             self.found.append(f"{where}: scorer is {held.get('scorer')!r}, this is {SCORER!r}")
-        releases = {
-            entry.release: {
-                "published": given.published,
-                "valid": given.valid,
-                "hors_concours": given.hors_concours,
-            }
-            for entry in archive.defenders
-            for given in [read_judged(archive, entry)]
-        }
-        if held.get("releases") != releases:
+        judged = {entry: archive.judged(entry) for entry in archive.defenders}
+        wanted = flow.commitments({}, judged)
+        if held.get("releases") != wanted["releases"]:
             self.found.append(f"{where}: does not list the releases as they were judged")
         sealed = dict(held.get("commitments", {}))
         teams = [Entry(team) for team in range(BENCHMARK_TEAM, archive.about.teams + 1)]
@@ -177,13 +157,8 @@ class _Verification:
             where = _inside(archive, path)
             if opening.commitment != committed or content_hash(path) != committed:
                 self.found.append(f"{where}: is not what was committed to ({committed})")
-        wanted = {
-            entry.file(kind, ".csv"): content_hash(archive.secret_file(entry, kind))
-            for entry in archive.defenders
-            if entry.team == team
-            for kind in ("orgtraces", "anotraces", "ptable")
-            if archive.secret_file(entry, kind).exists()
-        }
+        own = [entry for entry in archive.defenders if entry.team == team]
+        wanted = flow.seal(archive, own, opening.nonce).files
         for name in sorted({*wanted, *opening.files}):
             if wanted.get(name) != opening.files.get(name):
                 self.found.append(f"{where}: the commitment does not fix {name} as it is")
@@ -191,32 +166,23 @@ class _Verification:
     def target(self, entry: Entry) -> ReleaseScores:
         """Score all answers to a release again."""
         archive = self.archive
-        truth = archive.truth(entry)
-        case = archive.judge.case(archive.reference(entry), archive.released(entry))
-        teams = [name for name in archive.attackers if int(name) != entry.team]
-        cells = {
-            name: score_answers(archive, entry, truth, name)
-            for name in [*teams, *sample_players(archive)]
-        }
         if self.rerun:
-            self.samples(entry, case)
-        return collect(archive.judge, entry, case, truth, cells)
+            self.samples(entry)
+        return flow.score_release(archive, entry, archive.all_attackers)
 
-    def samples(self, entry: Entry, case: Case) -> None:
+    def samples(self, entry: Entry) -> None:
         """Run the sample attacks again; their answers must be the stored ones."""
-        archive = self.archive
-        seed = attack_seed(int(read_json(archive.secret / SEED_FILE)["seed"]))
-        for name, player in sample_players(archive).items():
-            tables, inferred = answers(player, name, entry, case, seed)
-            for k, table in enumerate(tables, start=1):
-                path = archive.answer_file(entry, "etable", name, k)
-                if archive.judge.read_table(path) != table:
-                    self.found.append(f"{_inside(archive, path)}: {name} gives another table")
-            for k, traces in enumerate(inferred, start=1):
-                path = archive.answer_file(entry, "etraces", name, k)
-                stored = archive.judge.read_inferred(path)
-                if not np.array_equal(stored.regions, traces.regions):
-                    self.found.append(f"{_inside(archive, path)}: {name} infers other traces")
+        archive, case = self.archive, flow.case_of(self.archive, entry)
+        seed = flow.attack_seed(int(read_json(archive.secret / SEED_FILE)["seed"]))
+        for name, player in flow.sample_players(archive.rules.samples).items():
+            for kind, made in flow.attack(player, name, entry, case, seed).items():
+                paths = [
+                    archive.answer_file(entry, CHALLENGES[kind].answer, name, k)
+                    for k in range(1, len(made) + 1)
+                ]
+                for path, answer in zip(paths, made, strict=True):
+                    if not same_answer(ANSWERS[kind].read(archive.judge, path), answer):
+                        self.found.append(f"{_inside(archive, path)}: {name} gives another answer")
 
     def results(self, computed: Results) -> None:
         """All tables of results, value by value."""

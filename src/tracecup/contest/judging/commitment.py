@@ -13,9 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 
+from tracecup import __version__
 from tracecup.errors import InvalidFile, InvalidParameter, Problem
+from tracecup.rng import child_seed
 from tracecup.safeio import Limits, read_blocks, read_lines, show
 
+SCORER = f"tracecup {__version__}"
+"""What computes the scores; a commitment fixes it."""
 FIRST_LINE = "tracecup commitment 1"
 NONCE_BYTES = 32
 
@@ -71,6 +75,11 @@ class Opening:
 def fresh_nonce() -> str:
     """A nonce from the operating system's entropy."""
     return secrets.token_hex(NONCE_BYTES)
+
+
+def derived_nonce(seed: int, team: int) -> str:
+    """A nonce from a seed; for simulations, rehearsals and tests only."""
+    return hashlib.sha256(str(child_seed(seed, "nonce", team)).encode()).hexdigest()
 
 
 def read_opening(path: str | PathLike[str]) -> Opening:

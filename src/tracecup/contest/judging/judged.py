@@ -5,14 +5,11 @@ Methods are told by the team and never checked; utility and validity are the jud
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from tracecup.contest.archive.folder import Archive, read_json
-from tracecup.contest.entries import Entry
-from tracecup.contest.judging.judge import Verdict
-from tracecup.contest.standing.scoreboard import BoardRow
-from tracecup.errors import InvalidFile, Problem
+from tracecup.contest.entries import is_published
+from tracecup.contest.judging.scorer import Verdict
 
 
 @dataclass(frozen=True)
@@ -41,36 +38,27 @@ class JudgedRelease:
     @property
     def published(self) -> bool:
         """Whether attackers get it."""
-        return self.valid or self.hors_concours
+        return is_published(self.valid, self.hors_concours)
+
+    @classmethod
+    def of_dict(cls, held: Any) -> JudgedRelease:
+        """From JSON; a `ValueError` says what it holds instead."""
+        try:
+            made = cls(**held)
+        except TypeError as error:
+            raise ValueError("other keys") from error
+        numbers = (made.utility, made.utility_low, made.utility_high)
+        flags = (made.valid, made.hors_concours)
+        if not all(isinstance(n, (int, float, type(None))) for n in numbers) or not all(
+            isinstance(flag, bool) for flag in flags
+        ):
+            raise ValueError("values of other types")
+        return made
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON."""
         return asdict(self)
 
-    def release(self, entry: Entry) -> BoardRow:
-        """Its row of the score board."""
-        return BoardRow(
-            entry.release,
-            entry.number,
-            entry.challenge,
-            self.valid,
-            benchmark=entry.is_benchmark,
-            hors_concours=self.hors_concours,
-        )
-
-
-def read_judged(archive: Archive, entry: Entry) -> JudgedRelease:
-    """The stored submission of a data set."""
-    path = archive.submission_file(entry)
-    held = read_json(path)
-    try:
-        made = JudgedRelease(**held)
-    except TypeError as error:
-        raise InvalidFile(path, [Problem(0, "", "other keys", "a submission")]) from error
-    numbers = (made.utility, made.utility_low, made.utility_high)
-    flags = (made.valid, made.hors_concours)
-    if not all(isinstance(n, (int, float, type(None))) for n in numbers) or not all(
-        isinstance(flag, bool) for flag in flags
-    ):
-        raise InvalidFile(path, [Problem(0, "", "values of other types", "a submission")])
-    return made
+    def apart(self) -> JudgedRelease:
+        """The same for a team that left or was disqualified: what is out plays hors concours."""
+        return replace(self, hors_concours=True) if self.published else self

@@ -6,26 +6,21 @@ A season that was interrupted goes on from the kept scores instead of scoring ag
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.attack import Case
-from tracecup.contest.archive.folder import Archive
-from tracecup.contest.bots import inference_attack
 from tracecup.contest.entries import Entry
-from tracecup.contest.judging.judge import CellScores, Judge, Truth
+from tracecup.contest.judging.answers import CellScores, Part
 from tracecup.errors import InvalidFile, Problem
 from tracecup.safeio import atomic_write, open_regular
 from tracecup.score import Interval, Score
 
-CEILING_ATTACK = "Prior-T"
-Part = Literal["reid", "trace", "error"]
-PARTS: tuple[Part, ...] = ("reid", "trace", "error")
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +39,7 @@ class ReleaseScores:
 
     def of(self, part: Part) -> dict[str, Score]:
         """Attacker -> score of one part, for those who handed something in."""
-        scores = {name: getattr(cell, part) for name, cell in self.cells.items()}
+        scores = {name: cell.of(part) for name, cell in self.cells.items()}
         return {name: score for name, score in scores.items() if score is not None}
 
     def save(self, path: Path) -> None:
@@ -87,29 +82,3 @@ class ReleaseScores:
                 return cls(entry, cells, held["weights"], header["ceiling"])
         except (ValueError, KeyError, TypeError, EOFError) as error:
             raise InvalidFile(path, [Problem(0, "", "something else", "kept scores")]) from error
-
-
-def score_target(archive: Archive, entry: Entry, attackers: Iterable[str]) -> ReleaseScores:
-    """Score all answers to one release from the files of the archive."""
-    truth = archive.truth(entry)
-    cells = {name: score_answers(archive, entry, truth, name) for name in attackers}
-    case = archive.judge.case(archive.reference(entry), archive.released(entry))
-    return collect(archive.judge, entry, case, truth, cells)
-
-
-def score_answers(archive: Archive, entry: Entry, truth: Truth, attacker: str) -> CellScores:
-    """Score what one attacker handed in against one release."""
-    judge = archive.judge
-    tables = [judge.read_table(p) for p in archive.answer_files(entry, "etable", attacker)]
-    inferred = [judge.read_inferred(p) for p in archive.answer_files(entry, "etraces", attacker)]
-    return judge.score(truth, tables, inferred)
-
-
-def collect(
-    judge: Judge, entry: Entry, case: Case, truth: Truth, cells: Mapping[str, CellScores]
-) -> ReleaseScores:
-    """The row of a release from its cells; the ceiling is computed here."""
-    guess = inference_attack(CEILING_ATTACK).infer(case)
-    ceiling = judge.score(Truth(truth.original), inferred=[guess]).trace
-    assert ceiling is not None
-    return ReleaseScores(entry, cells, judge.user_weights(truth.original), ceiling.value)

@@ -6,21 +6,21 @@ Computed from the scored cells and from nothing else, so that a verification can
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tracecup.contest.archive.folder import Archive, write_json
-from tracecup.contest.attackphase import read_attack_names
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import Entry
-from tracecup.contest.judging.judged import JudgedRelease, read_judged
+from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.release_scores import ReleaseScores
 from tracecup.contest.results.tables import ResultTable, Value
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind, Rules
+from tracecup.contest.rules import Rules
 from tracecup.contest.sheets import FILE_COLUMN, MINIMUM_COLUMN, Sheet, column_of, write_sheet
+from tracecup.contest.smallfiles import write_json
 from tracecup.contest.standing.awards import Award, give_awards
 from tracecup.contest.standing.bootstrap import RankInterval
 from tracecup.contest.standing.rank_intervals import award_ranks
@@ -33,7 +33,8 @@ CELL_COLUMNS = (
 )  # fmt: skip
 RELEASE_COLUMNS = (
     "pubtraces", "team", "challenge", "role", "valid", "hors_concours", "reason", "method",
-    "utility", "utility_low", "utility_high", "s_R_min", "s_R_by", "s_T_min", "s_T_by",
+    "utility", "utility_low", "utility_high",
+    *(column for one in CHALLENGES.values() for column in (one.minimum, one.strongest)),
     "s_T_ceiling", "expected_error_km",
 )  # fmt: skip
 AWARD_COLUMNS = (
@@ -70,14 +71,11 @@ def compute_results(
     their releases were judged: what is published of them plays hors concours.
     """
     submissions = {
-        entry: replace(given, hors_concours=True)
-        if entry.number in withdrawn and given.published
-        else given
+        entry: given.apart() if entry.number in withdrawn else given
         for entry, given in submissions.items()
     }
-    releases = [submission.release(entry) for entry, submission in submissions.items()]
-    reid, trace = (_board(kind, rules, releases, targets, attackers) for kind in ATTACK_KINDS)
-    board = Scoreboard(reid, trace, frozenset(withdrawn))
+    releases = [BoardRow.of(entry, given) for entry, given in submissions.items()]
+    board = Scoreboard.of(lambda kind: _board(kind, rules, releases, targets, attackers), withdrawn)
     awards = give_awards(board, rules.awards)
     counted: Targets = rules.awards.attack_targets
     ranks = award_ranks(board, awards, targets, counted)
@@ -105,15 +103,6 @@ def compute_results(
         "attacks": sum(len(target.of(kind)) for target in targets for kind in ATTACK_KINDS),
     }  # fmt: skip
     return Results(board, awards, ranks, correlation, tables, sheets, summary)
-
-
-def results_of(archive: Archive, targets: Sequence[ReleaseScores]) -> Results:
-    """The results of an archive whose cells are scored."""
-    submissions = {entry: read_judged(archive, entry) for entry in archive.defenders}
-    names = read_attack_names(archive)
-    return compute_results(
-        archive.rules, submissions, targets, archive.attackers, names, archive.withdrawn
-    )
 
 
 def write_results(folder: Path, results: Results) -> list[Path]:
@@ -183,8 +172,7 @@ def _release_table(
             "benchmark" if entry.is_benchmark else "team",
             given.valid, given.hors_concours, given.reason, given.method,
             given.utility, given.utility_low, given.utility_high,
-            minima["reid"][name], " ".join(strongest["reid"]),
-            minima["trace"][name], " ".join(strongest["trace"]),
+            *(v for k in ATTACK_KINDS for v in (minima[k][name], " ".join(strongest[k]))),
             target.ceiling if target else None,
             error.value if error else None,
         ])  # fmt: skip

@@ -4,10 +4,8 @@ A key is declared once, in `model`; reading, checking, writing and the documenta
 """
 
 from tracecup.contest.rules.model import (
-    ATTACK_KINDS,
     PHASES,
     ROUND_WEIGHTS,
-    AttackKind,
     AwardRules,
     ChallengeRules,
     CityRules,
@@ -24,10 +22,8 @@ from tracecup.contest.rules.model import (
 )
 
 __all__ = [
-    "ATTACK_KINDS",
     "PHASES",
     "ROUND_WEIGHTS",
-    "AttackKind",
     "AwardRules",
     "ChallengeRules",
     "CityRules",

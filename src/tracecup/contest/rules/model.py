@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from tracecup.city import ContestClock
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.rules.values import (
     AttackList,
     Flag,
@@ -31,8 +32,6 @@ from tracecup.errors import InvalidFile, InvalidParameter
 from tracecup.safeio import MIB, Limits
 from tracecup.score import FLOOR, HOSPITAL_WEIGHT, REACH_KM
 
-AttackKind = Literal["reid", "trace"]
-ATTACK_KINDS: tuple[AttackKind, ...] = ("reid", "trace")
 PhaseName = Literal["announce", "anonymize", "judge", "attack", "results"]
 PHASES: tuple[PhaseName, ...] = ("announce", "anonymize", "judge", "attack", "results")
 ROUND_WEIGHTS: Mapping[str, float] = {"preliminary": 1.0, "final": 9.0}
@@ -131,12 +130,12 @@ class SampleRules:
     """Attacks that the judge runs on every release; all count in the minimum."""
 
     reid: tuple[str, ...] = field(
-        default_factory=lambda: _samples("I"),
+        default_factory=lambda: _samples("reid"),
         metadata=about("Re-identification, columns I1, I2, ... of the sheet.", AttackList("reid")),
     )
     trace: tuple[str, ...] = field(
-        default_factory=lambda: _samples("T"),
-        metadata=about("Trace inference, columns T1, T2, ...", AttackList("inference")),
+        default_factory=lambda: _samples("trace"),
+        metadata=about("Trace inference, columns T1, T2, ...", AttackList("trace")),
     )
 
     def columns(self, kind: AttackKind) -> dict[str, str]:
@@ -145,7 +144,7 @@ class SampleRules:
         >>> SampleRules().columns("reid")
         {'I1': 'Random-R', 'I2': 'VisitProb-R', 'I3': 'HomeProb-R'}
         """
-        names, letter = (self.reid, "I") if kind == "reid" else (self.trace, "T")
+        letter, names = CHALLENGES[kind].letter, getattr(self, kind)
         return {f"{letter}{k}": name for k, name in enumerate(names, start=1)}
 
 
@@ -343,7 +342,7 @@ class Rules:
         return cls(
             scores=ScoreRules(utility_rule="organisers"),
             challenges=ChallengeRules(reidentification=True),
-            samples=SampleRules(_samples("I", name), _samples("T", name)),
+            samples=SampleRules(*(_samples(kind, name) for kind in ATTACK_KINDS)),
             awards=AwardRules("all", winner_excluded=True),
             rounds=(RoundRules("preliminary", ROUND_WEIGHTS["preliminary"], 2), RoundRules()),
         )
@@ -351,11 +350,9 @@ class Rules:
     @property
     def challenges_played(self) -> tuple[AttackKind, ...]:
         """The challenges, named by the attack that they are about."""
-        played = {
-            "reid": self.challenges.reidentification,
-            "trace": self.challenges.trace_inference,
-        }
-        return tuple(kind for kind in ATTACK_KINDS if played[kind])
+        return tuple(
+            kind for kind in ATTACK_KINDS if getattr(self.challenges, CHALLENGES[kind].rules_key)
+        )
 
     @property
     def tzinfo(self) -> tzinfo:
@@ -424,8 +421,9 @@ def shown_instant(instant: datetime) -> str:
     return instant.isoformat(sep=" ").replace("+00:00", " UTC")
 
 
-def _samples(letter: str, preset: str = "paper") -> tuple[str, ...]:
-    """The sample attacks of the columns I1.. or T1.."""
+def _samples(kind: AttackKind, preset: str = "paper") -> tuple[str, ...]:
+    """The sample attacks of a kind: those of the columns I1.. or T1.."""
     from tracecup.attack.portfolio import sample_attacks
 
+    letter = CHALLENGES[kind].letter
     return tuple(name for column, name in sample_attacks(preset).items() if column[0] == letter)

@@ -11,8 +11,9 @@ import re
 import zoneinfo
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, tzinfo
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from tracecup.contest.challenges import CHALLENGES, AttackKind
 from tracecup.errors import InvalidParameter, TraceCupError
 from tracecup.safeio import show
 
@@ -252,12 +253,12 @@ class Zone:
 class AttackList:
     """A list of attacks by name, as the registry writes them."""
 
-    kind: Literal["reid", "inference"]
+    challenge: AttackKind
 
     @property
     def expected(self) -> str:
         """What the list holds."""
-        what = "re-identification" if self.kind == "reid" else "trace-inference"
+        what = CHALLENGES[self.challenge].title.replace(" ", "-")
         return f"a list of at most {MAX_LISTED_METHODS} names of {what} attacks, each once"
 
     def read(self, value: object) -> tuple[str, ...]:
@@ -272,7 +273,7 @@ class AttackList:
             if not isinstance(element, str):
                 raise Refusal("the name of an attack in quotes", k)
             try:
-                name = str(parse(self.kind, element))
+                name = str(parse(CHALLENGES[self.challenge].method, element))
             except TraceCupError as error:
                 raise Refusal(f"an attack ({error})", k) from None
             if name in names:

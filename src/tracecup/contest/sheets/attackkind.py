@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from fractions import Fraction
 
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.challenges import AttackKind
 
 MAX_USERS = 1_000_000
 NEEDED = 8

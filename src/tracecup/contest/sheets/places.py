@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.sheets.sheet import column_of
-from tracecup.contest.standing.awards import ATTACK_AWARDS, Award
+from tracecup.contest.standing.awards import Award
 
 PRINTED = 3
+_ATTACKS = {kind: challenge.attack_award for kind, challenge in CHALLENGES.items()}
 _DEFENCES = {"Best IDP": "best_anonymization_reid", "Best TRP": "best_anonymization_trace"}
 
 
@@ -68,7 +70,7 @@ def attackers_table(awards: Mapping[str, Award]) -> dict[str, dict[str, dict[str
             }
             for place in awards[key].places
         }
-        for kind, key in ATTACK_AWARDS.items()
+        for kind, key in _ATTACKS.items()
     }
 
 

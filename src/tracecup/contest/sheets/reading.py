@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.filenames import parse_file_name
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
 from tracecup.contest.sheets.attackkind import kind_of_values
 from tracecup.contest.sheets.cells import Note, Path, read_cells
 from tracecup.contest.sheets.sheet import (
@@ -30,7 +30,7 @@ from tracecup.safeio import show
 
 MAX_SUM = 1e6
 INVALID = "invalid"
-ATTACK_WORDS: dict[AttackKind, str] = {"reid": "re-identification", "trace": "trace inference"}
+ATTACK_WORDS = {kind: challenge.title for kind, challenge in CHALLENGES.items()}
 TITLE_ROWS = 5
 _SUM_NAMES = frozenset({"sum", "total"})
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?", re.ASCII)

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind, AwardRules
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
+from tracecup.contest.rules import AwardRules
 from tracecup.contest.sheets.places import attackers_table, award_table, totals_table
 from tracecup.contest.sheets.sheet import column_of
 from tracecup.contest.sheets.standings import Standings

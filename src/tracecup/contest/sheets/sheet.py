@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.contest.challenges import CHALLENGES, AttackKind
 from tracecup.contest.filenames import BENCHMARK, parse_file_name
-from tracecup.contest.rules import AttackKind
 from tracecup.contest.sheets.cells import Note, Path, cell_name, spelled
 from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, State
 from tracecup.errors import InvalidParameter
 from tracecup.safeio import atomic_write
 
 FILE_COLUMN = "pubtraces"
-MINIMUM_COLUMN: dict[AttackKind, str] = {"reid": "SecI", "trace": "SecT"}
-SAMPLE_LETTER: dict[AttackKind, str] = {"reid": "I", "trace": "T"}
+MINIMUM_COLUMN = {kind: challenge.sheet_minimum for kind, challenge in CHALLENGES.items()}
+SAMPLE_LETTER = {kind: challenge.letter for kind, challenge in CHALLENGES.items()}
 SUM_ROW = "SUM"
 OWN = "-"
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.correlation import Correlation
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind, AwardRules
+from tracecup.contest.rules import AwardRules
 from tracecup.contest.sheets.places import attackers_table, award_table, totals_table
 from tracecup.contest.sheets.sheet import MINIMUM_COLUMN, SUM_ROW, Sheet, column_of
 from tracecup.contest.standing.awards import Award, give_awards

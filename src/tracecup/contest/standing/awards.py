@@ -1,28 +1,119 @@
 """The awards: who defended best, who attacked best, who did best in all; ties are shared.
 
-Paper, Section 3.3, with the switches of the rules of 2019.
+Paper, Section 3.3, with the switches of the rules of 2019. An award is declared once, in `AWARDS`:
+its value and how sure its ranks are follow from one formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
 
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind, AwardRules
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind, Challenge
+from tracecup.contest.rules import AwardRules
 from tracecup.contest.standing.scoreboard import Better, Scoreboard, combine_rounds, ranks
 from tracecup.errors import InvalidParameter
 
-TITLES = {
-    "best_anonymization_trace": "Best anonymization (trace inference)",
-    "best_anonymization_reid": "Best anonymization (re-identification)",
-    "best_reidentification": "Best re-identification",
-    "best_trace_inference": "Best trace inference",
-    "overall": "Overall",
+
+class Exclusion(StrEnum):
+    """Why a team is not eligible for an award."""
+
+    HORS_CONCOURS = "hors concours"
+    NO_VALID_RELEASE = "no valid release"
+    NO_SCORE = "brought no score below 1"
+    WON_DEFENCE = "won best anonymization"
+
+
+class Measures(Protocol):
+    """What awards are made of, by team: numbers of all rounds, or arrays of replicates."""
+
+    def minima(self, kind: AttackKind, challenge: AttackKind | None = None) -> Mapping[str, Any]:
+        """The lowest score of `kind` against each team's release in `challenge`.
+
+        Without `challenge`: in that of the same name where it is played, else in the one that is.
+        """
+
+    def sums(self, kind: AttackKind) -> Mapping[str, Any]:
+        """Each attacker's sum over the counted releases."""
+
+
+@dataclass(frozen=True)
+class AwardKind:
+    """An award as it is declared.
+
+    `value` is its formula over `Measures`. A defence award asks for a valid release
+    in one of `challenges`, an attack award (`attack` is its kind) for a score below 1.
+    """
+
+    key: str
+    title: str
+    measure: str
+    better: Better
+    value: Callable[[Measures], Mapping[str, Any]]
+    challenges: frozenset[AttackKind] = frozenset()
+    attack: AttackKind | None = None
+
+    def is_given(self, played: Sequence[AttackKind]) -> bool:
+        """Whether it is given where these challenges are played; the attack awards always are."""
+        return self.attack is not None or len(self.challenges) > 1 or self.challenges <= set(played)
+
+    @property
+    def is_defence(self) -> bool:
+        """Whether it is for the best defence in one challenge."""
+        return len(self.challenges) == 1
+
+
+def _defence(challenge: Challenge) -> AwardKind:
+    kind = challenge.key
+    return AwardKind(
+        challenge.defence_award,
+        f"Best anonymization ({challenge.title})",
+        f"{challenge.score},min",
+        "higher",
+        lambda rounds: rounds.minima(kind, kind),
+        challenges=frozenset({kind}),
+    )
+
+
+def _attack(challenge: Challenge) -> AwardKind:
+    kind = challenge.key
+    return AwardKind(
+        challenge.attack_award,
+        f"Best {challenge.title}",
+        f"sum of {challenge.score}",
+        "lower",
+        lambda rounds: rounds.sums(kind),
+        attack=kind,
+    )
+
+
+def _overall(all_rounds: Measures) -> dict[str, Any]:
+    """With all challenges each kind's minimum of its own data set, as in 2019; else of the same.
+
+    Minima of rounds are combined first and added then, as in the published totals.
+    """
+    parts = [all_rounds.minima(kind) for kind in ATTACK_KINDS]
+    return {team: sum(part[team] for part in parts) for team in parts[0]}
+
+
+AWARDS: Mapping[str, AwardKind] = {
+    award.key: award
+    for award in (
+        *(_defence(CHALLENGES[kind]) for kind in reversed(ATTACK_KINDS)),
+        *(_attack(CHALLENGES[kind]) for kind in ATTACK_KINDS),
+        AwardKind(
+            "overall",
+            "Overall",
+            "sum of both minima",
+            "higher",
+            _overall,
+            challenges=frozenset(ATTACK_KINDS),
+        ),
+    )
 }
-ATTACK_AWARDS: dict[AttackKind, str] = {
-    "reid": "best_reidentification",
-    "trace": "best_trace_inference",
-}
+"""All awards in the order in which they are listed."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +140,7 @@ class Award:
     @property
     def title(self) -> str:
         """The award's name for people."""
-        return TITLES[self.key]
+        return AWARDS[self.key].title
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -86,73 +177,75 @@ def give_awards(
     weighted = [(1.0, rounds)] if isinstance(rounds, Scoreboard) else list(rounds)
     if not weighted:
         raise InvalidParameter("awards need at least one round")
-    season = _Season(weighted)
-    given = {f"best_anonymization_{kind}": season.defence(kind) for kind in season.challenges}
-    winners = {team for award in given.values() for team in award.winners}
-    barred = winners if rules.winner_excluded else set()
-    for kind in ATTACK_KINDS:
-        given[ATTACK_AWARDS[kind]] = season.attack(kind, rules, barred)
-    given["overall"] = season.overall()
-    return {key: given[key] for key in TITLES if key in given}
+    season = _Season(weighted, rules)
+    given: dict[str, Award] = {}
+    for kind in AWARDS.values():
+        if kind.is_given(season.challenges):
+            given[kind.key] = season.award(kind)
+    return given
 
 
 class _Season:
-    """The weighted rounds of a contest."""
+    """The `Measures` of the weighted rounds of a contest; remembers who won a defence award."""
 
-    def __init__(self, weighted: Sequence[tuple[float, Scoreboard]]) -> None:
+    def __init__(self, weighted: Sequence[tuple[float, Scoreboard]], rules: AwardRules) -> None:
+        self.rules = rules
         self.weights = [weight for weight, _ in weighted]
         self.boards = [board for _, board in weighted]
         self.hors_concours = frozenset[str]().union(*(board.hors_concours for board in self.boards))
         played = {kind for board in self.boards for kind in board.challenges}
         self.challenges = tuple(kind for kind in ATTACK_KINDS if kind in played)
+        self.defended: set[str] = set()
 
-    def defence(self, kind: AttackKind) -> Award:
-        values = self.combined([board.team_minima(kind, kind) for board in self.boards])
-        valid = self.releasing({kind})
-        return self.award(f"best_anonymization_{kind}", "higher", values, valid)
+    def minima(self, kind: AttackKind, challenge: AttackKind | None = None) -> dict[str, float]:
+        """Team -> minimum; 0 in a round that it missed or had no valid release in."""
+        rounds = [
+            board.team_minima(kind, challenge or board.challenge_for(kind)) for board in self.boards
+        ]
+        return combine_rounds(rounds, self.weights, [0.0] * len(rounds))
 
-    def overall(self) -> Award:
-        totals = [board.total() for board in self.boards]
-        reid, trace = (
-            self.combined([{team: pair[k] for team, pair in one.items()} for one in totals])
-            for k in range(2)
-        )
-        # Minima are combined first and added then, as in the published totals.
-        values = {team: reid[team] + trace[team] for team in reid}
-        return self.award("overall", "higher", values, self.releasing(set(ATTACK_KINDS)))
-
-    def attack(self, kind: AttackKind, rules: AwardRules, barred: set[str]) -> Award:
-        targets = rules.attack_targets
+    def sums(self, kind: AttackKind) -> dict[str, float]:
+        """Attacking team -> sum; every target counts 1 in a round that it missed."""
+        targets = self.rules.attack_targets
         boards = [board.board(kind) for board in self.boards]
-        sums = [{team: board.sums(targets)[team] for team in board.attackers} for board in boards]
+        sums = [board.sums(targets) for board in boards]
+        own = [
+            {team: one[team] for team in board.attackers}
+            for board, one in zip(boards, sums, strict=True)
+        ]
         everything = [float(len(board.sought(targets))) for board in boards]
-        values = combine_rounds(sums, self.weights, everything)
-        active = frozenset[str]().union(*(board.contributors(targets) for board in boards))
-        reasons = dict.fromkeys(set(values) - active, "brought no score below 1")
-        reasons |= dict.fromkeys(barred, "won best anonymization")
-        return self.award(ATTACK_AWARDS[kind], "lower", values, reasons)
+        return combine_rounds(own, self.weights, everything)
 
-    def combined(self, values: Sequence[Mapping[str, float]]) -> dict[str, float]:
-        return combine_rounds(values, self.weights, [0.0] * len(values))
-
-    def releasing(self, challenges: set[AttackKind]) -> dict[str, str]:
-        """Why teams without a valid release are not eligible."""
-        having = {
-            row.team
-            for board in self.boards
-            for row in board.releases
-            if row.valid and not row.benchmark and row.challenge in challenges
-        }
-        teams = {team for board in self.boards for team in board.teams}
-        return dict.fromkeys(teams - having, "no valid release")
-
-    def award(
-        self, key: str, better: Better, values: Mapping[str, float], reasons: Mapping[str, str]
-    ) -> Award:
-        out = dict(reasons) | dict.fromkeys(self.hors_concours, "hors concours")
+    def award(self, kind: AwardKind) -> Award:
+        values = kind.value(self)
+        out = self.reasons(kind, values) | dict.fromkeys(
+            self.hors_concours, Exclusion.HORS_CONCOURS
+        )
         eligible = {team: value for team, value in values.items() if team not in out}
         places = [
-            Place(rank, team, eligible[team]) for team, rank in ranks(eligible, better).items()
+            Place(rank, team, eligible[team]) for team, rank in ranks(eligible, kind.better).items()
         ]
-        excluded = {team: out[team] for team in sorted(values) if team in out}
-        return Award(key, better, tuple(places), excluded)
+        excluded = {team: str(out[team]) for team in sorted(values) if team in out}
+        given = Award(kind.key, kind.better, tuple(places), excluded)
+        if kind.is_defence:
+            self.defended |= set(given.winners)
+        return given
+
+    def reasons(self, kind: AwardKind, values: Mapping[str, float]) -> dict[str, Exclusion]:
+        if kind.attack is None:
+            having = {
+                row.team
+                for board in self.boards
+                for row in board.releases
+                if row.valid and not row.benchmark and row.challenge in kind.challenges
+            }
+            teams = {team for board in self.boards for team in board.teams}
+            return dict.fromkeys(teams - having, Exclusion.NO_VALID_RELEASE)
+        boards = [board.board(kind.attack) for board in self.boards]
+        active = frozenset[str]().union(
+            *(board.contributors(self.rules.attack_targets) for board in boards)
+        )
+        reasons = dict.fromkeys(set(values) - active, Exclusion.NO_SCORE)
+        if self.rules.winner_excluded:
+            reasons |= dict.fromkeys(self.defended, Exclusion.WON_DEFENCE)
+        return reasons

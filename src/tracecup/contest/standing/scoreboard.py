@@ -6,16 +6,17 @@ Paper, Section 3.3: a team's privacy is what is left after the strongest attack 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.correlation import Correlation, correlate
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
+from tracecup.contest.entries import Entry, is_published
 from tracecup.errors import InvalidParameter
 from tracecup.score.intervals import CONFIDENCE
 
@@ -35,6 +36,18 @@ class State(IntEnum):
     INVALID = 3  # a target below the utility floor: counts 0
 
 
+class Judged(Protocol):
+    """Whatever knows the verdict on a release."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether it reaches the floor."""
+
+    @property
+    def hors_concours(self) -> bool:
+        """Whether it takes no part in the competition."""
+
+
 @dataclass(frozen=True)
 class BoardRow:
     """A row of the matrix: what a team released in a challenge.
@@ -52,10 +65,22 @@ class BoardRow:
     benchmark: bool = False
     hors_concours: bool = False
 
+    @classmethod
+    def of(cls, entry: Entry, judged: Judged) -> BoardRow:
+        """The row of a data set about which the judge has decided."""
+        return cls(
+            entry.release,
+            entry.number,
+            entry.challenge,
+            judged.valid,
+            benchmark=entry.is_benchmark,
+            hors_concours=judged.hors_concours,
+        )
+
     @property
     def attacked(self) -> bool:
         """Whether its cells hold scores."""
-        return self.valid or self.hors_concours
+        return is_published(self.valid, self.hors_concours)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,8 +231,15 @@ class Scoreboard:
     trace: AttackBoard
     withdrawn: frozenset[str] = frozenset()
 
+    @classmethod
+    def of(
+        cls, board: Callable[[AttackKind], AttackBoard], withdrawn: Collection[str] = ()
+    ) -> Scoreboard:
+        """From a function that makes the board of each kind of attack."""
+        return cls(board("reid"), board("trace"), frozenset(withdrawn))
+
     def __post_init__(self) -> None:
-        if self.reid.kind != "reid" or self.trace.kind != "trace":
+        if any(self.board(kind).kind != kind for kind in ATTACK_KINDS):
             raise InvalidParameter("a scoreboard has one board of each kind, reid and trace")
         if self.reid.releases != self.trace.releases:
             raise InvalidParameter("both boards of a scoreboard must have the same releases")
@@ -236,9 +268,19 @@ class Scoreboard:
         played = {row.challenge for row in self.releases if not row.benchmark}
         return tuple(kind for kind in ATTACK_KINDS if kind in played)
 
+    def challenge_for(self, kind: AttackKind) -> AttackKind:
+        """Whose releases count against an attack: its own challenge's, or the one that is played.
+
+        With both challenges: re-identification of the one data set, trace inference of the
+        other, as in 2019.
+        """
+        played = self.challenges
+        return kind if kind in played or not played else played[0]
+
     def board(self, kind: AttackKind) -> AttackBoard:
         """The matrix of one kind of attack."""
-        return self.reid if kind == "reid" else self.trace
+        found: AttackBoard = getattr(self, kind)
+        return found
 
     def team_minima(self, kind: AttackKind, challenge: AttackKind) -> dict[str, float]:
         """Team -> minimum against `kind` of its release in `challenge`; 0 without a valid one."""
@@ -250,18 +292,8 @@ class Scoreboard:
         return minima
 
     def total(self) -> dict[str, tuple[float, float]]:
-        """Team -> the two minima whose sum is the overall score.
-
-        With both challenges: re-identification of the one data set, trace inference of the
-        other, as in 2019. With one challenge: both of the same release.
-        """
-        challenges = self.challenges
-        parts = [
-            self.team_minima(kind, kind if kind in challenges else challenges[0])
-            if challenges
-            else dict.fromkeys(self.teams, 0.0)
-            for kind in ATTACK_KINDS
-        ]
+        """Team -> the two minima whose sum is the overall score."""
+        parts = [self.team_minima(kind, self.challenge_for(kind)) for kind in ATTACK_KINDS]
         return {team: (parts[0][team], parts[1][team]) for team in self.teams}
 
     def correlation(self, targets: Targets = "all", confidence: float = CONFIDENCE) -> Correlation:

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.server.jobs import sandbox
 from tracecup.server.jobs.sandbox import SandboxFailed

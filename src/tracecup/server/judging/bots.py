@@ -14,16 +14,18 @@ from django.db.models import F
 
 from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.bots import bots_for
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.rng import child_seed
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
-from tracecup.server.entries import digests, entry_of, round_seed, sets_of
+from tracecup.server.entries import digests, round_seed, sets_of
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, enqueue
 from tracecup.server.jobs.task import Task
-from tracecup.server.models import Contest, Job, Release, Round, Team
+from tracecup.server.models import Contest, Job, Round, Team
 from tracecup.server.storage import Blob, store
+from tracecup.server.submissions.quotas import targets
 from tracecup.server.submissions.service import receive
 from tracecup.server.windows import window
 
@@ -112,18 +114,15 @@ def _to_do(round: Round, at: datetime) -> Iterator[dict[str, Any]]:
                     "challenge": own.entry.challenge,
                 }
     if window(round, "attack", at).is_open:
-        published = Release.objects.filter(round=round).select_related("team")
-        targets = [entry_of(one) for one in published if one.valid or one.hors_concours]
         for team in bots:
-            for entry in targets:
-                if entry.team != team.number:
-                    yield {
-                        "round": round.pk,
-                        "act": "attack",
-                        "team": team.number,
-                        "challenge": entry.challenge,
-                        "target": entry.team,
-                    }
+            for entry in targets(round, team):
+                yield {
+                    "round": round.pk,
+                    "act": "attack",
+                    "team": team.number,
+                    "challenge": entry.challenge,
+                    "target": entry.team,
+                }
 
 
 def _release(round: Round, team: Team, entry: Entry) -> dict[str, Any]:
@@ -138,7 +137,7 @@ def _attack(round: Round, team: Team, entry: Entry) -> dict[str, Any]:
     names = [CITY_FILE, entry.file("reftraces"), entry.file("pubtraces")]
     answer, outputs = _compute("bots.attack", round, team, entry, names)
     tries = round.contest.rules.limits.attack_tries
-    for kind in ("reid", "trace"):
+    for kind in ATTACK_KINDS:
         for one in [one for one in answer["answers"] if one["kind"] == kind][:tries]:
             _hand_in(round, team, entry, kind, outputs[one["file"]], one["file"], one["method"])
     return {"handed_in": len(answer["answers"])}

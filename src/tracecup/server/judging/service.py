@@ -6,18 +6,20 @@ Each is asked for as a job when its time has come, may be asked for twice, and h
 from __future__ import annotations
 
 import hashlib
-import json
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive.folder import COMMITMENTS_FILE, SCORER
+from tracecup.contest.archive.folder import COMMITMENTS_FILE
+from tracecup.contest.challenges import ATTACK_KINDS
+from tracecup.contest.judging import flow
+from tracecup.contest.smallfiles import json_text
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
-from tracecup.server.entries import data_sets, entry_of, keep_file
+from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, dead_jobs, enqueue
 from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Submission, Team
@@ -101,8 +103,7 @@ def publish_round(round: Round, actor: Actor = SYSTEM, why: str = "") -> None:
         _require_running(round)
         at = clock.contest_now(round.contest)
         held = commitments(round)
-        text = json.dumps(held, indent=1, sort_keys=True) + "\n"
-        blob = store().put_blocks([text.encode()], 1 << 30)
+        blob = store().put_blocks([json_text(held).encode()], 1 << 30)
         keep_file(
             round, COMMITMENTS_FILE, blob, kind="commitments", audience="all", visible_from=at
         )
@@ -159,7 +160,8 @@ def scoring_key(submission: Submission) -> str:
 def enqueue_samples(round: Round) -> None:
     """Have every published release attacked by the sample attacks of the rules."""
     samples = round.contest.rules.samples
-    which = hashlib.sha256(repr((samples.reid, samples.trace)).encode()).hexdigest()[:8]
+    named = tuple(getattr(samples, kind) for kind in ATTACK_KINDS)
+    which = hashlib.sha256(repr(named).encode()).hexdigest()[:8]
     for row in published_releases(round):
         key = f"sample:{round.pk}:{row.label}:{which}"
         enqueue("sample", key, {"release": row.pk}, contest=round.contest)
@@ -168,24 +170,14 @@ def enqueue_samples(round: Round) -> None:
 def published_releases(round: Round) -> list[Release]:
     """The releases that attackers get: valid ones, and demonstrations hors concours."""
     rows = Release.objects.filter(round=round).select_related("team", "round__contest")
-    return [row for row in rows.order_by("label") if row.valid or row.hors_concours]
+    return [row for row in rows.order_by("label") if row.is_published]
 
 
 def commitments(round: Round) -> dict[str, object]:
     """What is published with the releases: commitments by team, and which releases are out."""
     rows = Release.objects.filter(round=round).select_related("team").order_by("label")
-    return {
-        "scorer": SCORER,
-        "commitments": {entry_of(row).number: row.commitment for row in rows},
-        "releases": {
-            entry_of(row).release: {
-                "published": row.valid or row.hors_concours,
-                "valid": row.valid,
-                "hors_concours": row.hors_concours,
-            }
-            for row in rows
-        },
-    }
+    judged = {entry_of(row): judged_of(row) for row in rows}
+    return flow.commitments({entry_of(row).number: row.commitment for row in rows}, judged)
 
 
 def awaited(round: Round) -> list[str]:

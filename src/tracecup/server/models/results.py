@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from tracecup.contest.entries import is_published
 from tracecup.server.models.contests import Round, Team
 from tracecup.server.models.jsontext import JsonText
 from tracecup.server.models.submissions import Submission
@@ -37,6 +38,11 @@ class Release(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["round", "label"], name="release_label")]
         ordering = ["label"]
+
+    @property
+    def is_published(self) -> bool:
+        """Whether attackers get it."""
+        return is_published(self.valid, self.hors_concours)
 
 
 class ResultSet(models.Model):

@@ -14,7 +14,6 @@ from tracecup.server.models.contests import Contest, Round, Team
 from tracecup.server.models.people import Person
 
 STATES = ("rejected", "queued", "scoring", "scored", "failed", "withdrawn")
-KINDS = ("release", "reid", "trace")
 
 
 def new_ref() -> str:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from ninja import Schema
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.judging.data_queue import (
@@ -294,5 +295,5 @@ def _releases_in(round: Round) -> int:
 
 def _answers_in(round: Round) -> int:
     return Submission.objects.filter(
-        round=round, kind__in=("reid", "trace"), state__in=("queued", "scoring", "scored")
+        round=round, kind__in=ATTACK_KINDS, state__in=("queued", "scoring", "scored")
     ).count()

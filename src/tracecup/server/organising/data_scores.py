@@ -13,6 +13,7 @@ from typing import Any
 
 from ninja import Schema
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.contest.sheets import column_of, team_of
 from tracecup.facts.board import (
@@ -34,7 +35,6 @@ from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import live_board, rank_diff
 
-KIND_TITLES = ("reid", "trace")
 NO_PLACE = {"rank": None, "rank_low": None, "rank_high": None, "value": None}
 Names = Mapping[str, str]
 
@@ -251,7 +251,7 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     ready = [one for one in sets if one.state not in ("computing", "failed")]
     shown = shown or (ready[0] if ready else None)
     published = next((one for one in sets if one.state == "published"), None)
-    answers = Submission.objects.filter(round=round, kind__in=KIND_TITLES)
+    answers = Submission.objects.filter(round=round, kind__in=ATTACK_KINDS)
     names = attacker_names(role.contest)
     board = facts_of(shown, names) if shown else None
     matrices = [_matrix(one, board, names) for one in board.matrices] if board else []
@@ -308,7 +308,7 @@ def _decided(round: Round) -> list[VerdictRow]:
                 method=one.method,
                 commitment=one.commitment,
                 samples_done=len(one.scores),
-                samples_all=wanted if one.valid or one.hors_concours else 0,
+                samples_all=wanted if one.is_published else 0,
             )
         )
     return rows
@@ -345,7 +345,7 @@ def _live(round: Round, names: Names) -> list[ScoreMatrix]:
     if round.judged_at is None:
         return []
     board = live_board(round)
-    return [_live_matrix(kind, board[kind], names) for kind in KIND_TITLES]
+    return [_live_matrix(kind, board[kind], names) for kind in ATTACK_KINDS]
 
 
 def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:

@@ -12,6 +12,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Max, Q
 from ninja import Schema
 
+from tracecup.contest.challenges import ATTACK_KINDS, HANDED_KINDS
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
@@ -25,7 +26,7 @@ from tracecup.server.models import (
     Submission,
     Team,
 )
-from tracecup.server.models.submissions import KINDS, STATES
+from tracecup.server.models.submissions import STATES
 from tracecup.server.organising.repairs import may_rerun
 
 PAGE = 50
@@ -252,7 +253,7 @@ def team_rows(role: Role, round: Round | None = None) -> list[TeamRow]:
     teams = contest.teams.filter(deleted_at=None).annotate(
         came_releases=Count("submissions", filter=here & release & ~rejected),
         came_answers=Count(
-            "submissions", filter=here & Q(submissions__kind__in=("reid", "trace")) & ~rejected
+            "submissions", filter=here & Q(submissions__kind__in=ATTACK_KINDS) & ~rejected
         ),
         came_rejected=Count("submissions", filter=here & rejected),
     )
@@ -313,7 +314,7 @@ def submissions_page(
     counts.update(dict(grouped.values_list("state", "count")))
     if state in STATES:
         found = found.filter(state=state)
-    if kind in KINDS:
+    if kind in HANDED_KINDS:
         found = found.filter(kind=kind)
     if team is not None:
         found = found.filter(team__number=team)
@@ -323,7 +324,7 @@ def submissions_page(
         round=round.name if round else None,
         counts=counts,
         state=state if state in STATES else "",
-        kind=kind if kind in KINDS else "",
+        kind=kind if kind in HANDED_KINDS else "",
         team=team,
         teams=names,
         page=here.number,

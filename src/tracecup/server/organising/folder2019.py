@@ -12,18 +12,18 @@ from pathlib import Path
 
 from tracecup.city import City, ContestClock, read_city, read_clock
 from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
-from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, SAMPLE_TEAMS, Entry
-from tracecup.contest.filenames import DATA_SETS, parse_file_name
-from tracecup.contest.judging.judge import LIMITS
-from tracecup.contest.rules import (
+from tracecup.contest.challenges import (
     ATTACK_KINDS,
+    CHALLENGES,
+    DATA_SETS,
     AttackKind,
-    ChallengeRules,
-    CityRules,
-    ClockRules,
-    RoundRules,
-    Rules,
+    challenge_of_data_set,
+    kind_of_answer,
 )
+from tracecup.contest.entries import BENCHMARK, BENCHMARK_TEAM, SAMPLE_TEAMS, Entry
+from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.judging.judge import LIMITS
+from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, RoundRules, Rules
 from tracecup.contest.rules.file import RULES_FILE, read_rules
 from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
 from tracecup.traces.files import read_traces
@@ -39,7 +39,6 @@ _TRY = re.compile(r"_try([1-9]\d{0,3})(?=\.|$)")
 _SAMPLE = re.compile(
     r"(etable|etraces)_([IT][1-9]\d?)-(\d{3})_(data01_IDP|data02_TRP)(?:\.[a-z0-9.]+)?"
 )
-_ATTACKS: dict[str, AttackKind] = {"etable": "reid", "etraces": "trace"}
 
 
 class BrokenFolder(TraceCupError, ValueError):
@@ -161,16 +160,18 @@ def _place(found: Folder, path: Path) -> None:
     said = parse_file_name(name)
     if sample is not None:
         kind, attacker, team, data = sample.groups()
-        challenge: AttackKind = "reid" if data == DATA_SETS["reid"] else "trace"
-        _answer(found, AnswerFile(Entry(int(team), challenge), _ATTACKS[kind], attacker, 1, path))
+        entry = Entry(int(team), challenge_of_data_set(data))
+        _answer(found, AnswerFile(entry, kind_of_answer(kind), attacker, 1, path))
     elif said is None or not path.name.endswith(CONTAINERS):
         found.ignored.append(path)
     elif max(int(said.team), int(said.attacker or 0)) > MAX_TEAM:
         found.problems.append(f"{path}: the number of a team is at most {MAX_TEAM}")
     elif said.attacker is not None:
         entry, attempt = Entry(int(said.team), said.challenge), int(tries[1]) if tries else 1
-        _answer(found, AnswerFile(entry, _ATTACKS[said.kind], said.attacker, attempt, path))
-    elif tries is not None or (int(said.team) == BENCHMARK_TEAM and said.challenge != "reid"):
+        _answer(found, AnswerFile(entry, kind_of_answer(said.kind), said.attacker, attempt, path))
+    elif tries is not None or (
+        int(said.team) == BENCHMARK_TEAM and said.challenge != BENCHMARK.challenge
+    ):
         found.ignored.append(path)
     else:
         files = found.files.setdefault(Entry(int(said.team), said.challenge), {})
@@ -223,7 +224,9 @@ def _rules_2019(folder: Folder, clock: ContestClock, samples: list[Entry]) -> Ru
             start=minutes[0],
             interval=minutes[1] - minutes[0] if len(minutes) > 1 else ClockRules.interval,
         ),
-        challenges=ChallengeRules(played["trace"], played["reid"]),
+        challenges=ChallengeRules(
+            **{CHALLENGES[kind].rules_key: is_it for kind, is_it in played.items()}
+        ),
         rounds=(RoundRules(ROUND),),
     )
 

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import BENCHMARK, Entry, team_entries
-from tracecup.contest.judging.judge import NOTHING, Judge, Truth
+from tracecup.contest.judging.answers import ANSWERS, Truth
+from tracecup.contest.judging.judge import Judge
 from tracecup.contest.judging.judged import JudgedRelease
-from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.contest.judging.reasons import Reason
+from tracecup.contest.judging.scorer import NOTHING
 from tracecup.errors import InvalidTraces, TraceCupError
 from tracecup.server.judging.compute.score import cell_scores
 from tracecup.server.organising.folder2019 import AnswerFile, Folder
@@ -166,29 +170,23 @@ class Court2019:
                 return given, ()
         else:
             given = JudgedRelease.of("", NOTHING)
-        reason = f"cannot be scored: {', '.join(missing)} not in the folder"
+        reason = Reason.of("truth-missing", files=", ".join(missing))
         return replace(given, valid=False, hors_concours=False, reason=reason), missing
 
     def _score(self, made: DataSet2019, original: Traces | None, table: IdTable | None) -> None:
         judge = self.judge
         for one in self._answers.get(made.entry, []):
-            needed = {"reid": ("ptable", table), "trace": ("orgtraces", original)}[one.kind]
-            answer: IdTable | Traces | None
-            if one.kind == "reid":
-                answer = self._attempt(one.path, judge.read_table)
-            else:
-                answer = self._attempt(one.path, judge.read_inferred)
+            kind = ANSWERS[one.kind]
+            answer = self._attempt(one.path, partial(kind.read, judge))
             if answer is None:
                 continue
-            if needed[1] is None or original is None:
-                name = made.entry.file(needed[0] if original is not None else "orgtraces", ".csv")
+            held = {"orgtraces": original, "ptable": table}
+            missing = [name for name in kind.truth if held[name] is None]
+            if original is None or missing:
+                name = made.entry.file(missing[0], ".csv")
                 made.answers.append(ScoredAnswer(one, None, f"{name} not in the folder"))
                 continue
-            truth = Truth(original, table)
-            if isinstance(answer, IdTable):
-                cell = judge.score(truth, tables=[answer])
-            else:
-                cell = judge.score(truth, inferred=[answer])
+            cell = judge.score(Truth(original, table), {one.kind: [answer]})
             made.answers.append(ScoredAnswer(one, cell_scores(cell, one.kind)))
 
     def _truth_files(

@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE, SCORER
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE
+from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry, team_label
-from tracecup.contest.judging.commitment import Opening, content_hash, fresh_nonce
-from tracecup.contest.rules import ATTACK_KINDS, CityRules, Rules
+from tracecup.contest.judging.commitment import SCORER, Opening, content_hash, fresh_nonce
+from tracecup.contest.judging.flow import SEALED
+from tracecup.contest.rules import CityRules, Rules
 from tracecup.contest.rules.file import rules_text
+from tracecup.contest.smallfiles import json_text
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -40,7 +42,6 @@ from tracecup.server.storage import Blob, store
 from tracecup.server.teams.registration import insert_team
 
 REASON = "imported from a folder of files"
-SEALED = ("orgtraces", "anotraces", "ptable")
 
 
 class Stored:
@@ -136,7 +137,7 @@ class Rows:
         self.seal(sets)
         for one in sets:
             self.answers(one)
-        held = json.dumps(commitments(self.round), indent=1, sort_keys=True) + "\n"
+        held = json_text(commitments(self.round))
         blob = store().put_blocks([held.encode()], 1 << 30)
         keep_file(
             self.round,
@@ -204,13 +205,7 @@ class Rows:
             challenge=one.entry.challenge,
             submission=handed,
             label=one.entry.label,
-            valid=given.valid,
-            hors_concours=given.hors_concours,
-            reason=given.reason,
-            utility=given.utility,
-            utility_low=given.utility_low,
-            utility_high=given.utility_high,
-            method=given.method,
+            **given.as_dict(),
             commitment=commitment,
             scores=self.sample_scores(one),
         )
@@ -227,7 +222,7 @@ class Rows:
             return {}
         own, scores = DataSet(one.entry, self.teams.get(one.entry.team)), {}
         for column, answer in held.items():
-            kind = "etable" if answer.file.kind == "reid" else "etraces"
+            kind = ANSWER_FILES[answer.file.kind]
             blob, name = self.blob(answer.file.path), one.entry.answer(kind, column)
             keep_file(self.round, name, blob, kind=kind, audience="judge", data_set=own)
             scores[column] = {

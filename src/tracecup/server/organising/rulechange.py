@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
 from tracecup.contest.rules.toml_lines import key_lines, line_of
@@ -322,7 +323,7 @@ class _Changes:
 
     def tries(self, key: str, allowed: int) -> tuple[str, Weight]:
         """How many teams have used more than would be allowed."""
-        kinds = ("release",) if key == "release_tries" else ("reid", "trace")
+        kinds = ("release",) if key == "release_tries" else ATTACK_KINDS
         used: dict[tuple[Any, ...], int] = {}
         rows = Submission.objects.filter(contest=self.contest, charged=True, kind__in=kinds)
         for row in rows.values_list("round", "team", "kind", "challenge", "target"):

@@ -5,14 +5,13 @@ What is here is computed from rows and blobs; `tracecup contest verify` finds no
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tracecup.contest.archive.folder import (
     ABOUT_FILE,
+    ATTACKS_FILE,
     CITY_FILE,
     CLOCK_FILE,
     COMMITMENTS_FILE,
@@ -26,18 +25,16 @@ from tracecup.contest.archive.folder import (
     versions,
 )
 from tracecup.contest.archive.manifest import write_manifest
-from tracecup.contest.attackphase import ATTACKS_FILE
+from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry, sample_entries, team_label
-from tracecup.contest.judging.judged import JudgedRelease as Handed
-from tracecup.contest.rules import ATTACK_KINDS, Rules
+from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.season import in_archive
-from tracecup.server.entries import SAMPLES, entry_of, round_seed
+from tracecup.contest.smallfiles import json_text
+from tracecup.server.entries import SAMPLES, entry_of, judged_of, round_seed
 from tracecup.server.judging.service import commitments
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.storage import store
-
-ANSWER_FILES = {"reid": "etable", "trace": "etraces"}
 
 
 @dataclass(frozen=True)
@@ -103,7 +100,7 @@ class _Planner:
         return Plan(self.files, self.texts)
 
     def data_set(self, row: Release) -> None:
-        entry, at, out = entry_of(row), self.at, row.valid or row.hors_concours
+        entry, at, out = entry_of(row), self.at, row.is_published
         for place, kind in ((at.public_file, "reftraces"), (at.secret_file, "orgtraces")):
             # Of a release that was never published, an imported contest may lack these.
             if out or entry.file(kind) in self.stored:
@@ -116,22 +113,13 @@ class _Planner:
         if out:
             for place, kind in ((at.public_file, "pubtraces"), (at.secret_file, "ptable")):
                 self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
-        said = Handed(
-            row.method,
-            row.valid,
-            row.reason,
-            row.utility,
-            row.utility_low,
-            row.utility_high,
-            row.hors_concours,
-        )
-        self.texts[str(at.submission_file(entry))] = _json(said.as_dict())
+        self.texts[str(at.submission_file(entry))] = json_text(judged_of(row).as_dict())
 
     def answers(self) -> int:
         """Place all answers; the most tries that one attacker has against one target."""
         most, count = 0, dict[tuple[str, str, str], int]()
         named: dict[str, dict[str, str]] = {kind: {} for kind in ATTACK_KINDS}
-        published = {entry_of(row) for row in self.releases if row.valid or row.hors_concours}
+        published = {entry_of(row) for row in self.releases if row.is_published}
         found = Submission.objects.filter(
             round=self.round, kind__in=ATTACK_KINDS, state="scored"
         ).select_related("team")
@@ -153,7 +141,7 @@ class _Planner:
                     name = entry.answer(ANSWER_FILES[kind], column)
                     path = self.at.answer_file(entry, ANSWER_FILES[kind], column)
                     self.files[str(path)] = self.stored[name]
-        self.texts[f"answers/{ATTACKS_FILE}"] = _json(named)
+        self.texts[f"answers/{ATTACKS_FILE}"] = json_text(named)
         return most
 
     def about(self, tries: int) -> None:
@@ -162,21 +150,17 @@ class _Planner:
         self.texts[ABOUT_FILE] = About(self.teams, source, versions()).text
         self.texts[RULES_FILE] = rules_text(_with_tries(in_archive(self.contest.rules), tries))
         self.texts[f"{SECRET}/{SEED_FILE}"] = f'{{"seed": {round_seed(self.round)}}}\n'
-        self.texts[f"{PUBLIC}/{COMMITMENTS_FILE}"] = _json(commitments(self.round))
+        self.texts[f"{PUBLIC}/{COMMITMENTS_FILE}"] = json_text(commitments(self.round))
         gone = {
             Entry(team.number).number: team.status if team.status != "active" else "withdrawn"
             for team in self.contest.teams.filter(number__lte=self.teams)
             if team.status != "active" or team.deleted_at is not None
         }
         if gone:
-            self.texts[WITHDRAWN_FILE] = _json(gone)
+            self.texts[WITHDRAWN_FILE] = json_text(gone)
 
 
 def _with_tries(rules: Rules, tries: int) -> Rules:
     """Teams that were given more tries have more files than the rules say."""
     most = max(rules.limits.attack_tries, tries)
     return replace(rules, limits=replace(rules.limits, attack_tries=most))
-
-
-def _json(held: Any) -> str:
-    return json.dumps(held, indent=1, sort_keys=True) + "\n"

@@ -13,8 +13,8 @@ from typing import Any
 
 from ninja import Schema
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
-from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.contest.sheets import team_of
 from tracecup.facts.board import named
 from tracecup.server.access import Role

@@ -5,7 +5,7 @@ Numbers are what files and tables of results say; people know names.
 
 from __future__ import annotations
 
-from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.server.models import Contest
 
 BENCHMARK = "000"

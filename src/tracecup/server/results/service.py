@@ -12,12 +12,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.contest.sheets import column_of, team_of
-from tracecup.contest.standing.awards import Award, give_awards
-from tracecup.contest.standing.scoreboard import AttackBoard, Scoreboard, State
+from tracecup.contest.standing.awards import Award, Exclusion, give_awards
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard, State
 from tracecup.contest.standing.scoreboard import BoardRow as Row
 from tracecup.server import auditlog as log
 from tracecup.server import clock
@@ -199,9 +199,9 @@ def scoreboard_of(result_set: ResultSet) -> Scoreboard:
     gone = {
         team_of(row["team"])
         for row in table_rows(result_set, "awards")
-        if row["excluded"] == "hors concours"
+        if row["excluded"] == Exclusion.HORS_CONCOURS
     }
-    return Scoreboard(board("reid"), board("trace"), frozenset(gone))
+    return Scoreboard.of(board, gone)
 
 
 def live_board(round: Round) -> dict[str, Any]:
@@ -212,17 +212,7 @@ def live_board(round: Round) -> dict[str, Any]:
     """
     rules = round.contest.rules
     releases = list(Release.objects.filter(round=round).select_related("team"))
-    rows = [
-        Row(
-            entry_of(one).release,
-            entry_of(one).number,
-            one.challenge,
-            one.valid,
-            benchmark=one.team is None,
-            hors_concours=one.hors_concours,
-        )
-        for one in releases
-    ]
+    rows = [BoardRow.of(entry_of(one), one) for one in releases]
     teams = sorted({row.team for row in rows if not row.benchmark})
     board: dict[str, Any] = {"final": False, "targets": rules.awards.attack_targets}
     for kind in ATTACK_KINDS:
@@ -242,7 +232,7 @@ def _tries(
     round: Round, kind: AttackKind, releases: list[Release], teams: list[str]
 ) -> dict[tuple[str, str], list[float]]:
     tries: dict[tuple[str, str], list[float]] = {}
-    names = {entry_of(one) for one in releases if one.valid or one.hors_concours}
+    names = {entry_of(one) for one in releases if one.is_published}
     scored = Submission.objects.filter(round=round, kind=kind, state="scored").values_list(
         "target", "challenge", "team__number", "score"
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 from tracecup.server.models import Round, StoredFile, Team
 from tracecup.server.storage import store
@@ -22,7 +23,6 @@ from tracecup.server.storage import store
 CHECKS_AT_ONCE = 2
 CHECK_SECONDS = 120
 CHECK_MIB = 768  # a file of 183 MiB with 48 million ids needs less than 512
-FUNCTIONS = {"release": "check.release", "reid": "check.table", "trace": "check.traces"}
 
 log = logging.getLogger(__name__)
 # Checks read whole files into memory; the others wait, their bytes on disk.
@@ -57,7 +57,10 @@ def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Ch
     with _places:
         try:
             found = sandbox.run(
-                FUNCTIONS[kind], payload, memory_mib=CHECK_MIB, seconds=CHECK_SECONDS
+                "check.release" if kind == "release" else "check.answer",
+                payload,
+                memory_mib=CHECK_MIB,
+                seconds=CHECK_SECONDS,
             )
         except sandbox.SandboxFailed as error:
             return _failed(error.why, team)
@@ -104,6 +107,7 @@ def _payload(round: Round, team: Team, kind: str, challenge: str, path: Path) ->
     payload = {
         "rules": contest.rules_text,
         "round": round.name,
+        "kind": kind,
         "file": str(path),
         "city": str(blobs.path(contest.city_sha256)),
     }
@@ -124,5 +128,5 @@ def _failed(why: str, team: Team) -> Checked:
         )
     found = _("more work than the server's limits of memory and time allow")
     expected = _("a file of this contest's size")
-    problem = {"line": 0, "field": "", "found": found, "expected": expected}
+    problem = Problem(0, "", found, expected).as_dict()
     return Checked(False, (problem,))

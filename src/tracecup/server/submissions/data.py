@@ -12,8 +12,8 @@ from datetime import datetime
 
 from ninja import Schema
 
+from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry
-from tracecup.contest.rules import ATTACK_KINDS
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.models import Download, Round, Submission, Team
@@ -28,7 +28,6 @@ from tracecup.server.submissions.data_handed import (
     window_info,
 )
 
-ANSWER_FILES = {"reid": "etable", "trace": "etraces"}
 LAST_SHOWN = 5
 NEWS_SHOWN = 20
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from tracecup.contest.rules import ATTACK_KINDS, FeedbackRules, Rules
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
+from tracecup.contest.rules import FeedbackRules, Rules
 from tracecup.contest.sheets import column_of
 from tracecup.server.entries import entry_of
 from tracecup.server.models import Release, Round, Submission, Team
@@ -84,7 +85,7 @@ def told(policy: str, rules: FeedbackRules, score: float) -> str | None:
     return None
 
 
-def bits(policy: str, rules: Rules, kind: str) -> float:
+def bits(policy: str, rules: Rules, kind: AttackKind) -> float:
     """The most that one answer can reveal, in bits.
 
     A band is one of four. An exact s_R is one of users + 1 fractions; an exact s_T is told with
@@ -97,7 +98,7 @@ def bits(policy: str, rules: Rules, kind: str) -> float:
         return math.log2(len(rules.feedback.bands) + 1)
     if policy == "exact":
         values = 10**DIGITS + 1
-        return math.log2(min(values, rules.users + 1) if kind == "reid" else values)
+        return math.log2(values if CHALLENGES[kind].by_events else min(values, rules.users + 1))
     return 0.0
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from tracecup.contest.archive.folder import SCORER
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
 
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from tracecup.contest.entries import BENCHMARK_TEAM, Entry
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind, HandedKind
+from tracecup.contest.entries import Entry
+from tracecup.contest.judging.flow import may_attack
+from tracecup.server.entries import entry_of
 from tracecup.server.errors import Refused
 from tracecup.server.models import Extension, Release, Round, Submission, Team
 from tracecup.server.windows import Action
 
-Kind = Literal["release", "reid", "trace"]
+Kind = HandedKind
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,8 @@ def all_quotas(round: Round, team: Team) -> list[tuple[Kind, str, int | None, Qu
 def targets(round: Round, team: Team) -> list[Entry]:
     """The releases that a team may attack: published ones of others, and the benchmark."""
     found = Release.objects.filter(round=round).select_related("team")
-    entries = [
-        Entry(one.team.number if one.team else BENCHMARK_TEAM, one.challenge)
-        for one in found
-        if one.valid or one.hors_concours
-    ]
-    return sorted(entry for entry in entries if entry.team != team.number)
+    entries = [entry_of(one) for one in found if one.is_published]
+    return sorted(entry for entry in entries if may_attack(Entry(team.number).number, entry))
 
 
 def require_target(round: Round, team: Team, challenge: AttackKind, target: int) -> Entry:

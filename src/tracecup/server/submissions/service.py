@@ -14,14 +14,19 @@ from typing import cast
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from tracecup.contest.challenges import (
+    ANSWER_FILES,
+    ATTACK_KINDS,
+    HANDED_FILES,
+    HANDED_KINDS,
+    AttackKind,
+)
 from tracecup.contest.filenames import ContestFile, attack_file, parse_file_name, team_file
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
 from tracecup.safeio import MIB
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
-from tracecup.server.models.submissions import KINDS
 from tracecup.server.submissions.checking import Checked, check, one_trial
 from tracecup.server.submissions.choices import (
     choose,
@@ -58,7 +63,6 @@ __all__ = [
 ]
 
 _KEY = re.compile(r"[!-~]{1,80}", re.ASCII)
-_KIND_OF_FILE = {"anotraces": "release", "etable": "reid", "etraces": "trace"}
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,7 @@ def place_of(team: Team, name: str) -> tuple[str, str, int | None]:
     as the attacker (`etable_team001-002_...`).
     """
     said = parse_file_name(name)
-    if said is None or said.kind not in _KIND_OF_FILE:
+    if said is None or said.kind not in HANDED_FILES:
         raise Refused(
             "invalid",
             _("The name of the file does not say what it is."),
@@ -227,7 +231,7 @@ def place_of(team: Team, name: str) -> tuple[str, str, int | None]:
             team=team.number,
         )
     target = int(said.team) if said.attacker else None
-    return _KIND_OF_FILE[said.kind], said.challenge, target
+    return HANDED_FILES[said.kind], said.challenge, target
 
 
 def _owner(said: ContestFile) -> int:
@@ -242,14 +246,14 @@ def _require_name(team: Team, kind: str, challenge: str, target: int | None, nam
     said = parse_file_name(re.split(r"[\\/]", name)[-1])
     if said is None:
         return
-    meant = (_KIND_OF_FILE.get(said.kind), said.challenge, int(said.team), _owner(said))
+    meant = (HANDED_FILES.get(said.kind), said.challenge, int(said.team), _owner(said))
     if meant == (kind, challenge, team.number if target is None else target, team.number):
         return
     data_set = cast(AttackKind, challenge)  # `_require_place` looked at it
     if target is None:
         expected = team_file("anotraces", f"{team.number:03d}", data_set)
     else:
-        file = "etable" if kind == "reid" else "etraces"
+        file = ANSWER_FILES[cast(AttackKind, kind)]
         expected = attack_file(file, f"{team.number:03d}", f"{target:03d}", data_set)
     raise Refused(
         "invalid",
@@ -308,8 +312,8 @@ def _require_same_archive(team: Team, prefix: str, this: str) -> None:
 def _require_place(round: Round, kind: str, challenge: str, target: int | None) -> None:
     """Whether such a file exists in this contest at all."""
     problems = []
-    if kind not in KINDS:
-        problems.append(_wrong("kind", kind, ", ".join(KINDS)))
+    if kind not in HANDED_KINDS:
+        problems.append(_wrong("kind", kind, ", ".join(HANDED_KINDS)))
     known = round.contest.rules.challenges_played if kind == "release" else ATTACK_KINDS
     if challenge not in known:
         problems.append(_wrong("challenge", challenge, ", ".join(known)))

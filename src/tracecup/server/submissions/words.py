@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
+from tracecup.contest.standing.awards import Exclusion
 from tracecup.server.submissions.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
@@ -115,11 +116,11 @@ _AWARDS = {
     "best_trace_inference": (gettext_noop("Best trace inference"), gettext_noop("Sum of s_T")),
     "overall": (gettext_noop("Overall"), gettext_noop("Sum of both minima")),
 }
-_REASONS = {
-    "no valid release": gettext_noop("no valid release"),
-    "hors concours": gettext_noop("out of competition"),
-    "brought no score below 1": gettext_noop("brought no score below 1"),
-    "won best anonymization": gettext_noop("won best anonymization"),
+_REASONS: dict[str, str] = {
+    Exclusion.NO_VALID_RELEASE: gettext_noop("no valid release"),
+    Exclusion.HORS_CONCOURS: gettext_noop("out of competition"),
+    Exclusion.NO_SCORE: gettext_noop("brought no score below 1"),
+    Exclusion.WON_DEFENCE: gettext_noop("won best anonymization"),
 }
 
 

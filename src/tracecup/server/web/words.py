@@ -5,17 +5,17 @@ All in the reader's language; times are told by two units at most.
 
 from __future__ import annotations
 
-import re
-
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-MINUTE, HOUR, DAY = 60, 3600, 86400
-# What `contest.judge` says about the utility of a release.
-_VERDICT = re.compile(
-    r"utility (?P<value>[0-9.]+) (?P<side>reaches|is below) the floor (?P<floor>[0-9.]+)"
-)
+from tracecup.contest.judging.reasons import Reason
 
+MINUTE, HOUR, DAY = 60, 3600, 86400
+_REASONS = {
+    "reaches-floor": gettext_noop("utility {value} reaches the floor {floor}"),
+    "below-floor": gettext_noop("utility {value} is below the floor {floor}"),
+}
+"""The judge's reasons by code; those that are not here are shown as archives word them."""
 # The sign and the colour of a state; the word follows in `state`.
 SIGNS: dict[str, tuple[str, str]] = {
     "rejected": ("✕", "bad"),
@@ -228,16 +228,9 @@ def verdict(reason: str) -> str:
     >>> verdict("utility 0.823472 reaches the floor 0.7")
     'utility 0.823472 reaches the floor 0.7'
     """
-    found = _VERDICT.fullmatch(reason)
-    if found is None:
-        return reason
-    below = found["side"] == "is below"
-    said = (
-        _("utility {value} is below the floor {floor}")
-        if below
-        else _("utility {value} reaches the floor {floor}")
-    )
-    return said.format(value=found["value"], floor=found["floor"])
+    found = Reason.read(reason)
+    said = _REASONS.get(found.code)
+    return _(said).format(**found.values) if said else reason
 
 
 def for_script() -> dict[str, str]:

@@ -8,12 +8,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from tracecup.contest.attackphase import answers, attack_seed
-from tracecup.contest.bots import Bot
-from tracecup.contest.rules import ATTACK_KINDS
+from tracecup.contest.judging import flow
 from tracecup.server.judging.compute.score import cell_scores
 from tracecup.server.judging.compute.setting import Setting
-from tracecup.traces.files import write_inferred_table, write_inferred_traces
 
 
 def samples(payload: dict[str, Any]) -> dict[str, Any]:
@@ -22,19 +19,15 @@ def samples(payload: dict[str, Any]) -> dict[str, Any]:
     Writes the answers and tells each attack's scores and seconds, by column (`I1`, `T3`).
     """
     setting = Setting(payload)
-    entry, seed = setting.entry, attack_seed(int(payload["seed"]))
-    case, truth = setting.case(entry), setting.truth(entry)
+    entry, seed = setting.entry, flow.attack_seed(int(payload["seed"]))
+    case, truth = flow.case_of(setting, entry), flow.truth_of(setting, entry)
     scores: dict[str, Any] = {}
-    for kind in ATTACK_KINDS:
-        for column, name in setting.rules.samples.columns(kind).items():
-            begun = time.perf_counter()
-            reid, trace = ((name,), ()) if kind == "reid" else ((), (name,))
-            tables, inferred = answers(Bot("None", reid, trace), column, entry, case, seed)
-            cell = setting.judge.score(truth, tables, inferred)
-            for table in tables:
-                write_inferred_table(setting.out / entry.answer("etable", column), table)
-            for traces in inferred:
-                write_inferred_traces(setting.out / entry.answer("etraces", column), traces)
-            seconds = round(time.perf_counter() - begun, 3)
-            scores[column] = {**cell_scores(cell, kind), "attack": name, "seconds": seconds}
+    for column, player in flow.sample_players(setting.rules.samples).items():
+        begun = time.perf_counter()
+        answers = flow.attack(player, column, entry, case, seed)
+        cell = setting.judge.score(truth, answers)
+        setting.write_answers(entry, column, answers)
+        seconds = round(time.perf_counter() - begun, 3)
+        told = {"attack": player.name, "seconds": seconds}
+        scores[column] = cell_scores(cell, player.kind) | told
     return {"scores": scores}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.attackphase import answers
 from tracecup.contest.bots import bots_for
+from tracecup.contest.judging import flow
 from tracecup.rng import child_seed
 from tracecup.server.judging.compute.setting import Setting
-from tracecup.traces.files import write_inferred_table, write_inferred_traces, write_obfuscated
+from tracecup.traces.files import write_obfuscated
 
 
 def release(payload: dict[str, Any]) -> dict[str, Any]:
@@ -34,14 +34,12 @@ def attack(payload: dict[str, Any]) -> dict[str, Any]:
     """
     setting = Setting(payload)
     entry, name, bot = setting.entry, payload["attacker"], bots_for(payload["bot"])[-1]
-    tables, inferred = answers(bot, name, entry, setting.case(entry), int(payload["seed"]))
-    made = []
-    for k, table in enumerate(tables):
-        file = entry.answer("etable", name, k + 1)
-        write_inferred_table(setting.out / file, table)
-        made.append({"kind": "reid", "file": file, "method": bot.reid[k]})
-    for k, traces in enumerate(inferred):
-        file = entry.answer("etraces", name, k + 1)
-        write_inferred_traces(setting.out / file, traces)
-        made.append({"kind": "trace", "file": file, "method": bot.trace[k]})
-    return {"answers": made}
+    answers = flow.attack(bot, name, entry, flow.case_of(setting, entry), int(payload["seed"]))
+    methods = [method for kind in answers for method in bot.tries(kind)]
+    written = setting.write_answers(entry, name, answers)
+    return {
+        "answers": [
+            {"kind": kind, "file": file, "method": method}
+            for (file, kind), method in zip(written.items(), methods, strict=True)
+        ]
+    }

@@ -8,10 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tracecup.city import read_city
-from tracecup.contest.judging.judge import Judge
-from tracecup.contest.rules.file import parse_rules
-from tracecup.errors import InvalidFile, InvalidTraces
+from tracecup.contest.judging.answers import read_handed
+from tracecup.errors import InvalidFile, InvalidTraces, Problem
+from tracecup.server.judging.compute.setting import judge_of
 
 Payload = dict[str, Any]
 
@@ -23,7 +22,7 @@ def release(payload: Payload) -> Payload:
     Answers `ok`, `problems`, `more` (how many are not listed) and, where the file could be read,
     `valid`, `reason`, `utility`, `low`, `high`. O(cells of the file).
     """
-    judge = _judge(payload)
+    judge = judge_of(payload)
     try:
         obfuscated = judge.read_submission(Path(payload["file"]))
     except (InvalidFile, InvalidTraces) as error:
@@ -34,34 +33,23 @@ def release(payload: Payload) -> Payload:
     return {
         **_fine(),
         "valid": verdict.valid,
-        "reason": verdict.reason,
+        "reason": str(verdict.reason),
         "utility": verdict.utility.value,
         "low": verdict.utility.interval.low,
         "high": verdict.utility.interval.high,
     }
 
 
-def table(payload: Payload) -> Payload:
-    """An inferred ID table: `rules`, `round`, `city`, `file`; answers `ok`, `problems`, `more`."""
+def answer(payload: Payload) -> Payload:
+    """An answer of `kind` (an attack's): `rules`, `round`, `city`, `file`.
+
+    Answers `ok`, `problems`, `more`.
+    """
     try:
-        _judge(payload).read_table(Path(payload["file"]))
+        read_handed(judge_of(payload), payload["kind"], Path(payload["file"]))
     except (InvalidFile, InvalidTraces) as error:
         return _refused(error)
     return _fine()
-
-
-def traces(payload: Payload) -> Payload:
-    """Inferred traces: `rules`, `round`, `city`, `file`; answers `ok`, `problems`, `more`."""
-    try:
-        _judge(payload).read_inferred(Path(payload["file"]))
-    except (InvalidFile, InvalidTraces) as error:
-        return _refused(error)
-    return _fine()
-
-
-def _judge(payload: Payload) -> Judge:
-    rules = parse_rules(payload["rules"])
-    return Judge(rules, read_city(payload["city"]), rules.clock_of(payload["round"]))
 
 
 def _fine() -> Payload:
@@ -71,10 +59,7 @@ def _fine() -> Payload:
 def _refused(error: InvalidFile | InvalidTraces) -> Payload:
     """The first bad places; paths of this machine are not in them."""
     if isinstance(error, InvalidTraces):
-        found = {"line": 0, "field": "", "found": str(error), "expected": "traces of this contest"}
-        return {"ok": False, "problems": [found], "more": 0}
-    problems = [
-        {"line": one.line, "field": one.column, "found": one.found, "expected": one.expected}
-        for one in error.problems
-    ]
+        found = Problem(0, "", str(error), "traces of this contest")
+        return {"ok": False, "problems": [found.as_dict()], "more": 0}
+    problems = [problem.as_dict() for problem in error.problems]
     return {"ok": False, "problems": problems, "more": error.total - len(problems)}

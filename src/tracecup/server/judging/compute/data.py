@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.city import City, ContestClock, read_city, write_city, write_clock
-from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, write_data
-from tracecup.contest.entries import Entry
-from tracecup.contest.judging.shuffle import pseudonymize
-from tracecup.contest.worlds import BuiltinWorld, synthesize
+from tracecup.city import City, read_city, write_city, write_clock
+from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
+from tracecup.contest.judging import flow
+from tracecup.contest.smallfiles import write_data
+from tracecup.contest.worlds import BuiltinWorld, ModelWorld
 from tracecup.errors import InvalidTraces
-from tracecup.rng import child_seed
 from tracecup.server.judging.compute.setting import Setting
 from tracecup.synth import PpmtfModel
-from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_id_table, write_released, write_traces
 
 OWN_CITY, OWN_MODEL = "city", "model"
@@ -38,15 +36,12 @@ def entry(payload: dict[str, Any]) -> dict[str, Any]:
     """
     setting = Setting(payload)
     here, seed = setting.entry, int(payload["seed"])
-    reference, original = _traces(setting, here, child_seed(seed, "data", here.label))
-    setting.judge.check_data(reference, original)
+    reference, original = flow.make_data(setting.judge, _world(setting), here, seed)
     out = setting.out
     write_data(out / here.file("reftraces"), write_traces, reference)
     write_data(out / here.file("orgtraces"), write_traces, original, secret=True)
     if payload.get("sample"):
-        released, table = pseudonymize(
-            SetTraces.of_traces(original), child_seed(seed, "sample", here.team)
-        )
+        released, table = flow.sample_release(here, original, seed)
         write_data(out / here.file("pubtraces"), write_released, released)
         write_data(out / here.file("ptable"), write_id_table, table)
     return {}
@@ -58,17 +53,14 @@ def _city(setting: Setting) -> City:
     return BuiltinWorld().city
 
 
-def _traces(setting: Setting, here: Entry, seed: int) -> tuple[Traces, Traces]:
-    users, clock = setting.rules.users, setting.clock
+def _world(setting: Setting) -> flow.World:
     if OWN_CITY not in setting.payload["files"]:
-        return BuiltinWorld().data(here, clock, users, seed)
-    return _modelled(setting, here, clock, users, seed)
+        return BuiltinWorld()
+    return _own_world(setting)
 
 
-def _modelled(
-    setting: Setting, here: Entry, clock: ContestClock, users: int, seed: int
-) -> tuple[Traces, Traces]:
-    """Traces of the organisers' own model, which has to be one of their city."""
+def _own_world(setting: Setting) -> ModelWorld:
+    """The organisers' own model, which has to be one of their city."""
     if OWN_MODEL not in setting.payload["files"]:
         raise InvalidTraces(
             "a contest in a city of its own needs a model of its inhabitants (tracecup train)"
@@ -79,4 +71,4 @@ def _modelled(
         raise InvalidTraces(
             f"the model has {model.n_locations} locations, the city {regions} regions"
         )
-    return synthesize(model, here, clock, users, seed)
+    return ModelWorld(model)

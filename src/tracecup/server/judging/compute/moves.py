@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.city import City, read_city
-from tracecup.contest.judging.judge import Judge
-from tracecup.contest.rules.file import parse_rules
+from tracecup.city import City
+from tracecup.server.judging.compute.setting import judge_of
 from tracecup.traces import SetTraces, Traces
 
 BINS = 15
@@ -26,7 +25,7 @@ def release(payload: dict[str, Any]) -> dict[str, Any]:
     is the mean over the members of its cell. The last bin holds what is beyond 1.5 times the
     distance without utility. O(members of all cells).
     """
-    judge = _judge(payload)
+    judge = judge_of(payload)
     original = judge.read_original(Path(payload["original"]))
     obfuscated = judge.read_submission(Path(payload["file"]))
     moved = mean_moves(judge.city, original, obfuscated)
@@ -58,7 +57,7 @@ def one_user(payload: dict[str, Any]) -> dict[str, Any]:
 
     `payload`: as above, `user` (position from 0), and `inferred`, a path or None.
     """
-    judge, user = _judge(payload), int(payload["user"])
+    judge, user = judge_of(payload), int(payload["user"])
     original = judge.read_original(Path(payload["original"]))
     obfuscated = judge.read_submission(Path(payload["file"]))
     inferred = (
@@ -86,8 +85,3 @@ def mean_moves(city: City, original: Traces, obfuscated: SetTraces) -> NDArray[n
     far = city.grid.distance(home, obfuscated.regions)
     sums = np.bincount(cell, weights=far, minlength=sizes.size)
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
-
-
-def _judge(payload: dict[str, Any]) -> Judge:
-    rules = parse_rules(payload["rules"])
-    return Judge(rules, read_city(payload["city"]), rules.clock_of(payload["round"]))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tracecup.city import read_city
-from tracecup.errors import InvalidFile, TraceCupError
+from tracecup.errors import InvalidFile, Problem, TraceCupError
 from tracecup.synth import PpmtfModel
 
 
@@ -21,18 +21,13 @@ def check(payload: dict[str, Any]) -> dict[str, Any]:
         regions = read_city(Path(files["city"])).n_regions if "city" in files else None
         locations = PpmtfModel.load(Path(files["model"])).n_locations if "model" in files else None
     except InvalidFile as error:
-        return {
-            "problems": [_problem(p.line, p.column, p.found, p.expected) for p in error.problems]
-        }
+        return {"problems": [problem.as_dict() for problem in error.problems]}
     except (TraceCupError, ValueError, KeyError, OSError, zipfile.BadZipFile):
         # Messages of readers may name paths of the server.
         wanted = "a city (info_region.csv), or a model (tracecup train)"
-        return {"problems": [_problem(0, "", "something else", wanted)]}
+        return {"problems": [Problem(0, "", "something else", wanted).as_dict()]}
     if regions is not None and locations is not None and regions != locations:
         found = f"a model of {locations} regions"
-        return {"problems": [_problem(0, "model", found, f"a model of {regions} regions")]}
+        problem = Problem(0, "model", found, f"a model of {regions} regions")
+        return {"problems": [problem.as_dict()]}
     return {"problems": []}
-
-
-def _problem(line: int, field: str, found: str, expected: str) -> dict[str, Any]:
-    return {"line": line, "field": field, "found": found, "expected": expected}

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from tracecup.contest.archive.export import zip_archive
-from tracecup.contest.archive.folder import SCORER, Archive, make_folder, write_text
+from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.manifest import write_manifest
-from tracecup.contest.attackphase import sample_players
-from tracecup.contest.entries import Entry
-from tracecup.contest.judging.release_scores import ReleaseScores, score_target
-from tracecup.contest.results.compute import results_of, write_results
-from tracecup.engine import threads
+from tracecup.contest.archive.scored import results_of, score_all
+from tracecup.contest.judging.commitment import SCORER
+from tracecup.contest.results.compute import write_results
+from tracecup.contest.smallfiles import make_folder, write_text
 from tracecup.safeio import PARQUET_MAGIC, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
 
 SECRET = "secret/"
@@ -35,8 +34,7 @@ def of_round(payload: dict[str, Any]) -> dict[str, Any]:
     """
     root = Path(payload["out"]).parent / ARCHIVE_FOLDER
     archive = lay_out(root, payload["files"], payload["texts"], link=True)
-    targets = score_all(archive)
-    results = results_of(archive, targets)
+    results = results_of(archive, score_all(archive))
     out = Path(payload["out"])
     write_results(out, results)
     return {
@@ -78,19 +76,6 @@ def lay_out(
         else:
             _copy(Path(source), target, 0o600 if secret else 0o644)
     return Archive(root)
-
-
-def score_all(archive: Archive) -> list[ReleaseScores]:
-    """Score all answers to all releases, several releases at a time."""
-    samples = list(sample_players(archive))
-
-    def one(entry: Entry) -> ReleaseScores:
-        teams = [name for name in archive.attackers if int(name) != entry.team]
-        return score_target(archive, entry, [*teams, *samples])
-
-    _ = archive.judge  # read once, before threads ask for it
-    with threads() as pool:
-        return list(pool.map(one, archive.published()))
 
 
 def _copy(source: Path, target: Path, mode: int) -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.archive.folder import SCORER
-from tracecup.contest.judging.judge import CellScores
-from tracecup.score import Score
+from tracecup.contest.challenges import AttackKind
+from tracecup.contest.judging import flow
+from tracecup.contest.judging.answers import ANSWERS, CellScores
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.server.judging.compute.setting import Setting
 
 ANSWER = "answer"
@@ -17,26 +18,21 @@ ANSWER = "answer"
 
 
 def answer(payload: dict[str, Any]) -> dict[str, Any]:
-    """Score the file `answer` of `kind` reid or trace against a data set (`team`, `challenge`)."""
-    setting = Setting(payload)
-    judge, truth, path = setting.judge, setting.truth(setting.entry), setting.file(ANSWER)
-    if payload["kind"] == "reid":
-        cell = judge.score(truth, tables=[judge.read_table(path)])
-    else:
-        cell = judge.score(truth, inferred=[judge.read_inferred(path)])
-    return cell_scores(cell, payload["kind"])
+    """Score the file `answer` of a `kind` of attack against a data set (`team`, `challenge`)."""
+    setting, kind = Setting(payload), payload["kind"]
+    truth = flow.truth_of(setting, setting.entry)
+    given = ANSWERS[kind].read(setting.judge, setting.file(ANSWER))
+    return cell_scores(setting.judge.score(truth, {kind: [given]}), kind)
 
 
-def cell_scores(cell: CellScores, kind: str) -> dict[str, Any]:
+def cell_scores(cell: CellScores, kind: AttackKind) -> dict[str, Any]:
     """A scored cell as JSON: `score`, `low`, `high`, and the expected error in km for traces."""
-    score = cell.reid if kind == "reid" else cell.trace
+    score = cell.of(kind)
     assert score is not None
-    return {**_numbers(score), "error": _error(cell.error), "scorer": SCORER}
-
-
-def _numbers(score: Score) -> dict[str, Any]:
-    return {"score": score.value, "low": score.interval.low, "high": score.interval.high}
-
-
-def _error(error: Score | None) -> float | None:
-    return None if error is None else error.value
+    return {
+        "score": score.value,
+        "low": score.interval.low,
+        "high": score.interval.high,
+        "error": None if cell.error is None else cell.error.value,
+        "scorer": SCORER,
+    }

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from tracecup.city import City, ContestClock, Grid, write_city
 from tracecup.contest.archive.folder import CITY_FILE
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import Entry
 from tracecup.contest.rules import ClockRules, RoundRules, Rules
 from tracecup.contest.rules.file import rules_text
@@ -48,13 +49,13 @@ def _play(folder: Path) -> None:
     told |= {"challenge": entry.challenge, "files": files, "out": str(folder)}
     paths = {"city": files[CITY_FILE], "original": files[names[1]], "file": files[names[2]]}
     check.release(told | paths)
-    handed = {"challenge": entry.challenge, "method": "", "hors_concours": True, "handed_in": True}
+    handed = {"challenge": entry.challenge, "method": "", "hors_concours": True}
     publish.shuffle(told | {"entries": [handed], "shuffle_seed": "1"})
     files |= {name: str(folder / name) for name in map(entry.file, ("pubtraces", "ptable"))}
     attack.samples(told)
-    for kind, made in (("reid", "etable"), ("trace", "etraces")):
-        column = next(iter(rules.samples.columns(kind)))  # type: ignore[arg-type]  # both are kinds
-        files[score.ANSWER] = str(folder / entry.answer(made, column))
+    for kind, challenge in CHALLENGES.items():
+        column = next(iter(rules.samples.columns(kind)))
+        files[score.ANSWER] = str(folder / entry.answer(challenge.answer, column))
         score.answer(told | {"kind": kind})
 
 

@@ -10,13 +10,13 @@ import os
 from typing import Any
 
 from tracecup.contest.archive.folder import CITY_FILE
+from tracecup.contest.judging.flow import BENCHMARK_METHOD
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
-from tracecup.server.entries import DataSet, digests, keep_file, sets_of
+from tracecup.server.entries import JUDGED_FIELDS, DataSet, digests, keep_file, sets_of
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
-from tracecup.server.judging.compute.publish import BENCHMARK_METHOD
 from tracecup.server.models import Job, Release, Round, Submission, Team
 
 SEED_VARIABLE = "TRACECUP_SHUFFLE_SEED"
@@ -41,7 +41,6 @@ def prepare(job: Job) -> Task | None:
         told.append(
             {
                 "challenge": one.entry.challenge,
-                "handed_in": given is not None,
                 "method": _method(one, given),
                 "hors_concours": bool(team and team.hors_concours),
             }
@@ -73,13 +72,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
                 "team": team,
                 "challenge": entry.challenge,
                 "submission": given,
-                "valid": said["valid"],
-                "hors_concours": said["hors_concours"],
-                "reason": said["reason"],
-                "utility": said["utility"],
-                "utility_low": said["utility_low"],
-                "utility_high": said["utility_high"],
-                "method": said["method"],
+                **{name: said[name] for name in JUDGED_FIELDS},
                 "commitment": result["commitment"],
             },
         )
