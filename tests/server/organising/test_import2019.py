@@ -15,6 +15,7 @@ import pytest
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import Entry
+from tracecup.contest.legacy2019.folder import BrokenFolder, scan, take_samples
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.safeio import read_blocks
@@ -22,7 +23,6 @@ from tracecup.server.access import SYSTEM, role_of
 from tracecup.server.config import ServerConfig
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, LogEntry, Release, StoredFile, Submission, Team
-from tracecup.server.organising.folder2019 import BrokenFolder, scan, take_samples
 from tracecup.server.organising.import2019 import finish, import_folder
 from tracecup.server.results.archiving import archive_folder
 from tracecup.server.storage import store

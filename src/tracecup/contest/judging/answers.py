@@ -14,6 +14,7 @@ import numpy as np
 
 from tracecup.attack import Case, parse_inference, parse_reid
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind, HandedKind
+from tracecup.contest.judging.commitment import SCORER
 from tracecup.errors import InvalidParameter
 from tracecup.rng import Rng
 from tracecup.score import Score, expected_error_score, inference_score, reid_score
@@ -146,3 +147,16 @@ def same_answer(one: Answer, other: Answer) -> bool:
     if isinstance(one, Traces) and isinstance(other, Traces):
         return bool(np.array_equal(one.regions, other.regions))
     return one == other
+
+
+def cell_scores(cell: CellScores, kind: AttackKind) -> dict[str, Any]:
+    """A scored cell as JSON: `score`, `low`, `high`, and the expected error in km for traces."""
+    score = cell.of(kind)
+    assert score is not None
+    return {
+        "score": score.value,
+        "low": score.interval.low,
+        "high": score.interval.high,
+        "error": None if cell.error is None else cell.error.value,
+        "scorer": SCORER,
+    }

@@ -32,6 +32,13 @@ BENCHMARK_METHOD = "None"
 CEILING_ATTACK = "Prior-T"
 
 
+class Hashed(Protocol):
+    """What a commitment asks of the files of a round."""
+
+    def content_hash(self, entry: Entry, kind: str) -> str | None:
+        """SHA-256 of the plain content of a file; None where there is none."""
+
+
 class World(Protocol):
     """Where the people of a contest come from."""
 
@@ -128,7 +135,7 @@ def is_shuffle(obfuscated: SetTraces, table: IdTable, released: SetTraces) -> bo
     return obfuscated.take_users(table.users).renamed(released.users) == released
 
 
-def seal(files: RoundFiles, entries: Sequence[Entry], nonce: str) -> Opening:
+def seal(files: Hashed, entries: Sequence[Entry], nonce: str) -> Opening:
     """What the commitment of a team fixes: the secrets of all its data sets (`entries`)."""
     hashes = {
         entry.file(kind, ".csv"): digest

@@ -33,5 +33,10 @@ def pseudonymize(obfuscated: SetTraces, rng: Rng = None) -> tuple[SetTraces, IdT
     else:
         order = generator(rng).permutation(m).tolist()
     table = IdTable(np.array(order, dtype=np.int32))
-    released = obfuscated.take_users(table.users).renamed(np.arange(m + 1, 2 * m + 1))
-    return released, table
+    return shuffled(obfuscated, table), table
+
+
+def shuffled(obfuscated: SetTraces, table: IdTable) -> SetTraces:
+    """The release by a known ID table: pseudonym m + 1 + k is the user table[k]."""
+    m = len(table)
+    return obfuscated.take_users(table.users).renamed(np.arange(m + 1, 2 * m + 1))

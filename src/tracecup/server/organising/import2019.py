@@ -18,6 +18,8 @@ from django.utils.translation import gettext as _
 
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.judge import Judge
+from tracecup.contest.legacy2019.court import Court2019, Say
+from tracecup.contest.legacy2019.folder import Folder, rules_of, scan, take_samples
 from tracecup.contest.rules import Phases, Rules
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -26,8 +28,6 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import dead_jobs, pending
 from tracecup.server.jobs.worker import Worker
 from tracecup.server.models import Contest, Person, ResultSet, Round
-from tracecup.server.organising.folder2019 import Folder, rules_of, scan, take_samples
-from tracecup.server.organising.judged2019 import Court2019, Say
 from tracecup.server.organising.rows2019 import Rows, Stored
 from tracecup.server.results.service import published
 

@@ -15,7 +15,9 @@ from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_F
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry, team_label
 from tracecup.contest.judging.commitment import SCORER, Opening, content_hash, fresh_nonce
-from tracecup.contest.judging.flow import SEALED
+from tracecup.contest.judging.flow import SEALED, seal
+from tracecup.contest.legacy2019.court import DataSet2019, ScoredAnswer
+from tracecup.contest.legacy2019.folder import Folder
 from tracecup.contest.rules import CityRules, Rules
 from tracecup.contest.rules.file import rules_text
 from tracecup.contest.smallfiles import json_text
@@ -35,8 +37,6 @@ from tracecup.server.models import (
     Team,
 )
 from tracecup.server.organising.contests import create_contest
-from tracecup.server.organising.folder2019 import Folder
-from tracecup.server.organising.judged2019 import DataSet2019, ScoredAnswer
 from tracecup.server.results.service import compute_result_set
 from tracecup.server.storage import Blob, store
 from tracecup.server.teams.registration import insert_team
@@ -49,14 +49,14 @@ class Stored:
 
     def __init__(self, folder: Folder, sets: Sequence[DataSet2019]) -> None:
         self._blobs: dict[Path, Blob] = {}
-        self._hashes: dict[Path, str] = {}
+        self._hashes: dict[tuple[Entry, str], str] = {}
         for one in sets:
             if one.handed_in is not None:
                 one.files["anotraces"] = one.handed_in
             for kind, path in one.files.items():
                 self._blobs[path] = store().put_file(path)
                 if kind in SEALED:
-                    self._hashes[path] = content_hash(path)
+                    self._hashes[one.entry, kind] = content_hash(path)
             for answer in one.answers:
                 self._blobs[answer.file.path] = store().put_file(answer.file.path)
         for name in (CITY_FILE, CLOCK_FILE):
@@ -66,15 +66,13 @@ class Stored:
         """The blob of a file."""
         return self._blobs[path]
 
+    def content_hash(self, entry: Entry, kind: str) -> str | None:
+        """SHA-256 of the plain content of a secret file; None where there is none."""
+        return self._hashes.get((entry, kind))
+
     def opening(self, own: Sequence[DataSet2019]) -> Opening:
         """What a commitment for the data sets of one team would have fixed."""
-        hashes = {
-            one.entry.file(kind, ".csv"): self._hashes[one.files[kind]]
-            for one in own
-            for kind in SEALED
-            if kind in one.files
-        }
-        return Opening(own[0].entry.number, SCORER, hashes, fresh_nonce())
+        return seal(self, [one.entry for one in own], fresh_nonce())
 
 
 class Rows:

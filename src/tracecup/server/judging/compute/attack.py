@@ -9,7 +9,7 @@ import time
 from typing import Any
 
 from tracecup.contest.judging import flow
-from tracecup.server.judging.compute.score import cell_scores
+from tracecup.contest.judging.answers import cell_scores
 from tracecup.server.judging.compute.setting import Setting
 
 

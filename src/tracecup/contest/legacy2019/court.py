@@ -15,14 +15,15 @@ import numpy as np
 
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import BENCHMARK, Entry, team_entries
-from tracecup.contest.judging.answers import ANSWERS, Truth
+from tracecup.contest.judging.answers import ANSWERS, Truth, cell_scores
+from tracecup.contest.judging.flow import BENCHMARK_METHOD
 from tracecup.contest.judging.judge import Judge
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.judging.scorer import NOTHING
+from tracecup.contest.judging.shuffle import shuffled
+from tracecup.contest.legacy2019.folder import AnswerFile, Folder
 from tracecup.errors import InvalidTraces, TraceCupError
-from tracecup.server.judging.compute.score import cell_scores
-from tracecup.server.organising.folder2019 import AnswerFile, Folder
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
     write_id_table,
@@ -108,12 +109,10 @@ class Court2019:
                 np.arange(1, released.n_users + 1)
             )
         elif obfuscated is not None and table is not None:
-            shuffled = obfuscated.take_users(table.users).renamed(
-                np.arange(len(table) + 1, 2 * len(table) + 1)
-            )
+            wanted = shuffled(obfuscated, table)
             if released is not None:
-                self._check_shuffle(entry, shuffled, released)
-            released = shuffled
+                self._check_shuffle(entry, wanted, released)
+            released = wanted
         given, missing = self._verdict(entry, original, reference, obfuscated, released, table)
         made = DataSet2019(entry, given, missing=missing)
         made.files |= self._truth_files(entry, reference, original)
@@ -163,7 +162,7 @@ class Court2019:
         missing = tuple(entry.file(kind, ".csv") for kind, one in held.items() if one is None)
         if original is not None and obfuscated is not None:
             hors_concours = entry.team in self._hors_concours
-            method = "None" if entry.is_benchmark else ""
+            method = BENCHMARK_METHOD if entry.is_benchmark else ""
             verdict = self.judge.verdict(original, obfuscated)
             given = JudgedRelease.of(method, verdict, hors_concours)
             if not missing or not given.published:
