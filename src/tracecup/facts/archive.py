@@ -15,7 +15,7 @@ import numpy as np
 
 from tracecup.city import City
 from tracecup.contest.archive.folder import ABOUT_FILE, Archive
-from tracecup.contest.challenges import ATTACK_KINDS
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.contest.results.compute import SUMMARY_FILE
@@ -151,8 +151,7 @@ def _by_file(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
 
 def _rules(rules: Rules) -> list[tuple[str, str]]:
     scores, challenges = rules.scores, ", ".join(
-        {"trace": "trace inference", "reid": "re-identification"}[k]
-        for k in rules.challenges_played
+        CHALLENGES[k].title for k in rules.challenges_played
     )  # fmt: skip
     targets = {
         "all": "all releases",

@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tracecup.contest.challenges import ATTACK_KINDS
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.sheets import team_of
 from tracecup.contest.standing.awards import Award
 
 STATUSES = ("team", "benchmark", "hors concours", "invalid")
 OVERALL = "overall"
-SYMBOLS = {"reid": "s_R", "trace": "s_T"}
+SYMBOLS: dict[str, str] = {kind: challenge.score for kind, challenge in CHALLENGES.items()}
+_DEFENCES: dict[str, str] = {kind: one.defence_award for kind, one in CHALLENGES.items()}
 
 Rows = Sequence[Mapping[str, Any]]
 """A table of results row by row; the judge's own tables, so their columns are known."""
@@ -180,7 +181,7 @@ class BoardFacts:
     def ranks(self, release: ReleaseFacts) -> tuple[int, int] | None:
         """The interval of a release's rank in best anonymization of its own challenge."""
         for award in self.awards:
-            if award.key == f"best_anonymization_{release.challenge}":
+            if award.key == _DEFENCES[release.challenge]:
                 for place in award.places:
                     if place.team == release.team and place.rank_low and place.rank_high:
                         return place.rank_low, place.rank_high
@@ -354,8 +355,8 @@ def _matrix(
                 release.label,
                 release.name,
                 tuple(score.get((release.file, one.label)) for one in attackers),
-                release.reid_min if kind == "reid" else release.trace_min,
-                release.reid_by_names if kind == "reid" else release.trace_by_names,
+                getattr(release, f"{kind}_min"),
+                getattr(release, f"{kind}_by_names"),
                 release.benchmark,
             )
             for release in releases

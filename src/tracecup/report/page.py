@@ -14,6 +14,7 @@ from importlib import metadata, resources
 from tracecup.charts import maps, matrices, risk, scores
 from tracecup.charts.figure import Figure
 from tracecup.charts.words import status, who
+from tracecup.contest.standing.awards import AWARDS
 from tracecup.facts import AwardFacts, ContestFacts
 from tracecup.facts.text import Cell, clean, short_method
 from tracecup.report.figures import figure, script, views_of
@@ -298,13 +299,8 @@ def _award_table(awards: tuple[AwardFacts, ...]) -> Html:
 
 def _measure(award: AwardFacts) -> str:
     """What decides an award, in words."""
-    measure = {
-        "best_anonymization_trace": "s_T,min",
-        "best_anonymization_reid": "s_R,min",
-        "best_reidentification": "sum of s_R",
-        "best_trace_inference": "sum of s_T",
-        "overall": "sum of both minima",
-    }.get(award.key, "score")
+    kind = AWARDS.get(award.key)
+    measure = f"{kind.measure[0].lower()}{kind.measure[1:]}" if kind else "score"
     return f"{'lowest' if award.better == 'lower' else 'highest'} {measure}"
 
 

@@ -82,7 +82,7 @@ def _attack(challenge: Challenge) -> AwardKind:
     return AwardKind(
         challenge.attack_award,
         f"Best {challenge.title}",
-        f"sum of {challenge.score}",
+        f"Sum of {challenge.score}",
         "lower",
         lambda rounds: rounds.sums(kind),
         attack=kind,
@@ -106,7 +106,7 @@ AWARDS: Mapping[str, AwardKind] = {
         AwardKind(
             "overall",
             "Overall",
-            "sum of both minima",
+            "Sum of both minima",
             "higher",
             _overall,
             challenges=frozenset(ATTACK_KINDS),

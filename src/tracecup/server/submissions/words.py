@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from tracecup.contest.standing.awards import Exclusion
+from tracecup.contest.standing.awards import AWARDS, Exclusion
 from tracecup.server.submissions.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
@@ -103,19 +103,17 @@ _GROUPS = {
     ),
     "results": (gettext_noop("Results"), gettext_noop("Scores and what the judge has opened.")),
 }
-_AWARDS = {
-    "best_anonymization_trace": (
-        gettext_noop("Best anonymization (trace inference)"),
-        "s_T,min",
-    ),
-    "best_anonymization_reid": (
-        gettext_noop("Best anonymization (re-identification)"),
-        "s_R,min",
-    ),
-    "best_reidentification": (gettext_noop("Best re-identification"), gettext_noop("Sum of s_R")),
-    "best_trace_inference": (gettext_noop("Best trace inference"), gettext_noop("Sum of s_T")),
-    "overall": (gettext_noop("Overall"), gettext_noop("Sum of both minima")),
-}
+# For translators: awards are declared in `contest.standing.awards`, in English.
+_AWARDS = (
+    gettext_noop("Best anonymization (trace inference)"),
+    gettext_noop("Best anonymization (re-identification)"),
+    gettext_noop("Best re-identification"),
+    gettext_noop("Sum of s_R"),
+    gettext_noop("Best trace inference"),
+    gettext_noop("Sum of s_T"),
+    gettext_noop("Overall"),
+    gettext_noop("Sum of both minima"),
+)
 _REASONS: dict[str, str] = {
     Exclusion.NO_VALID_RELEASE: gettext_noop("no valid release"),
     Exclusion.HORS_CONCOURS: gettext_noop("out of competition"),
@@ -153,8 +151,8 @@ def file_group(key: str) -> tuple[str, str]:
 
 def award(key: str) -> tuple[str, str]:
     """The name of an award, and what decides it."""
-    title, measure = _AWARDS.get(key, (key, "score"))
-    return _(title), _(measure)
+    kind = AWARDS.get(key)
+    return (_(kind.title), _(kind.measure)) if kind else (key, _("score"))
 
 
 def not_eligible(reason: str) -> str:
