@@ -16,6 +16,7 @@ import typer
 from rich.markup import escape
 
 from tracecup.cli.common import people
+from tracecup.contest.challenges import CHALLENGES
 
 if TYPE_CHECKING:
     from tracecup.client.contest import ContestClient
@@ -34,7 +35,7 @@ Folder = Annotated[
     typer.Option("--folder", metavar="DIR", help="Where the data are; without it CONTEST/ROUND."),
 ]
 Verb = Callable[..., int]
-KINDS = {"reid": "re-identification", "trace": "trace inference"}
+KINDS: dict[str, str] = {kind: challenge.title for kind, challenge in CHALLENGES.items()}
 
 
 def answering(verb: Verb) -> Verb:

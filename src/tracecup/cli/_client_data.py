@@ -23,6 +23,7 @@ from tracecup.cli._client_common import (
     size_of,
 )
 from tracecup.cli.common import Json, emit, progress, table_of
+from tracecup.contest.challenges import AttackKind, HandedKind
 
 if TYPE_CHECKING:
     from tracecup.client.checking import Found
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The file, or a zip of many.")]
 KindOption = Annotated[
-    Literal["release", "reid", "trace", "archive"] | None,
+    Literal[HandedKind, "archive"] | None,
     typer.Option("--kind", help="What the file is, where its name does not say so."),
 ]
 ChallengeOption = Annotated[
-    Literal["reid", "trace"] | None,
+    AttackKind | None,
     typer.Option("--challenge", help="The data set, where the name does not say so."),
 ]
 TargetOption = Annotated[
