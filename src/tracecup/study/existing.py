@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tracecup.attack import ReidAttack
-from tracecup.contest.bots import inference_attack, reid_attack
+from tracecup.attack import ReidAttack, parse_inference, parse_reid
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import methods
 from tracecup.study.comparison import BLIND, short
@@ -127,11 +126,11 @@ _WRITTEN = frozenset(one.written for one in (*FORMS.values(), *FURTHER))
 
 def attacks() -> list[Attack]:
     """Every registered attack that needs no file of its own, and some with optimal matching."""
-    reid = [name for name in methods("reid") if _plain(reid_attack(name))]
-    trace = [name for name in methods("inference") if _plain(inference_attack(name))]
+    reid = [name for name in methods("reid") if _plain(parse_reid(name))]
+    trace = [name for name in methods("inference") if _plain(parse_inference(name))]
     return [
-        *(reid_attack(name) for name in (*reid, *MATCHED)),
-        *(inference_attack(name) for name in trace),
+        *(parse_reid(name) for name in (*reid, *MATCHED)),
+        *(parse_inference(name) for name in trace),
     ]
 
 

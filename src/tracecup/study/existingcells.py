@@ -16,6 +16,7 @@ from typing import Any
 
 from tracecup import __version__
 from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
@@ -141,7 +142,7 @@ class Cells:
         utility = utility_score(team.city, team.original, part)
         case = Case(team.city, team.reference, released)
         tuned = self.held["tuned"]
-        return DefendedRelease(tuned, tuned, utility, 0.0, case, team.original, table)
+        return DefendedRelease(tuned, tuned, utility, 0.0, case, Truth(team.original, table))
 
     def _write(self) -> None:
         if self.path is not None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from statistics import correlation
 from tempfile import TemporaryDirectory
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.results.compute import SUMMARY_FILE
 from tracecup.contest.results.tables import read_table
-from tracecup.contest.rules import ATTACK_KINDS, ROUND_WEIGHTS
+from tracecup.contest.rules import ROUND_WEIGHTS
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.sheets import team_of
 from tracecup.contest.sheets.rounds import Round, combine

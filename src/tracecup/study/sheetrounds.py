@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from tracecup.contest.rules import AttackKind
+from tracecup.contest.challenges import AttackKind
 from tracecup.contest.sheets import Sheet, read_sheet, read_utilities
 from tracecup.contest.sheets.standings import Standings, standings
 from tracecup.study.context import Context

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.contest.rules import ATTACK_KINDS, AttackKind
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.sheets import Sheet, team_of
-from tracecup.contest.standing.awards import ATTACK_AWARDS, Award
+from tracecup.contest.standing.awards import Award
 from tracecup.contest.standing.bootstrap import RankInterval, rank_intervals
 from tracecup.rng import generator
 from tracecup.study.attackmatrix import (
@@ -34,7 +34,7 @@ USERS, TRACE_SPREAD = 2000, 0.011
 SETTLED, HALF, BLIND_SPREAD = 0.01, 0.5, 0.005
 # The paper, Appendix on fairness: the three best scores against trace inference.
 PAPER_BEST = {1: 0.720, 2: 0.709, 3: 0.637}
-SYMBOL: dict[AttackKind, str] = {"reid": "s_R", "trace": "s_T"}
+SYMBOL = {kind: challenge.score for kind, challenge in CHALLENGES.items()}
 
 NOTES = (
     "Attackers drawn again: as many teams as took part, with replacement; sample attacks stay. "
@@ -160,7 +160,7 @@ def _ranks(held: PublishedRound, seed: int, draws: int) -> Table:
         users = rank_intervals(places, _other_users(sheet, files, rng, draws))
         rows += [_ranked(award, team, attackers[team], users[team]) for team in places]
     for sheet in held.sheets:
-        award = held.standings.awards[ATTACK_AWARDS[sheet.kind]]
+        award = held.standings.awards[CHALLENGES[sheet.kind].attack_award]
         sums = {place.team: place.value for place in award.places}
         found = rank_intervals(sums, _other_files(sheet, sums, rng, draws), "lower")
         rows += [_ranked(award, team, found[team], None) for team in sums]

@@ -182,7 +182,9 @@ class _Verification:
                 ]
                 for path, answer in zip(paths, made, strict=True):
                     if not same_answer(ANSWERS[kind].read(archive.judge, path), answer):
-                        self.found.append(f"{_inside(archive, path)}: {name} gives another answer")
+                        self.found.append(
+                            f"{_inside(archive, path)}: {name} {ANSWERS[kind].differs}"
+                        )
 
     def results(self, computed: Results) -> None:
         """All tables of results, value by value."""

@@ -64,11 +64,13 @@ class CellScores:
 class AnswerKind:
     """One kind of answer.
 
-    `truth` names the secret files without which it cannot be scored. `beside` computes what is
+    `truth` names the secret files without which it cannot be scored, `differs` is
+    what a verification says about an attack that has another answer now. `beside` computes what is
     shown beside the score of the try that counts.
     """
 
     truth: tuple[str, ...]
+    differs: str
     read: Callable[[Judge, Path], Answer]
     write: Callable[[Path, Any], None]
     attack: Callable[[str, Case, Rng], Answer]
@@ -99,6 +101,7 @@ def _expected_error(scorer: Scorer, truth: Truth, traces: Traces) -> dict[Part, 
 ANSWERS: Mapping[AttackKind, AnswerKind] = {
     "reid": AnswerKind(
         truth=("orgtraces", "ptable"),
+        differs="gives another table",
         read=lambda judge, path: judge.read_table(path),
         write=write_inferred_table,
         attack=lambda name, case, rng: parse_reid(name).identify(case, rng),
@@ -106,6 +109,7 @@ ANSWERS: Mapping[AttackKind, AnswerKind] = {
     ),
     "trace": AnswerKind(
         truth=("orgtraces",),
+        differs="infers other traces",
         read=lambda judge, path: judge.read_inferred(path),
         write=write_inferred_traces,
         attack=lambda name, case, rng: parse_inference(name).infer(case, rng),
