@@ -55,7 +55,7 @@ class Bot:
 
     def tries(self, kind: AttackKind) -> tuple[str, ...]:
         """The names of its attacks of a kind, one for each try."""
-        found: tuple[str, ...] = getattr(self, kind)
+        found: tuple[str, ...] = getattr(self, kind, ())
         return found
 
     def answer(self, kind: AttackKind, attempt: int, case: Case, seed: int) -> Answer:

@@ -17,8 +17,8 @@ def board(reid: dict, trace: dict, releases=None, withdrawn=frozenset()) -> Scor
     """Three teams with a trace-inference release each, called by their last digit."""
     rows = releases or (BENCH, *(BoardRow(team[-1], team) for team in TEAMS))
     return Scoreboard(
-        *(AttackBoard.of(kind, rows, TEAMS, [], {k: [v] for k, v in tries.items()})
-          for kind, tries in (("reid", reid), ("trace", trace))),
+        tuple(AttackBoard.of(kind, rows, TEAMS, [], {k: [v] for k, v in tries.items()})
+              for kind, tries in (("reid", reid), ("trace", trace))),
         withdrawn,
     )  # fmt: skip
 
@@ -147,12 +147,16 @@ class TestRounds:
     def test_an_attacker_who_came_late_is_charged_every_target(self):
         rows = (BENCH, BoardRow("1", "001"))
         late = Scoreboard(
-            AttackBoard.of("reid", rows, ["002"], [], {("1", "002"): [0.5]}),
-            AttackBoard.of("trace", rows, ["002"], [], {}),
+            (
+                AttackBoard.of("reid", rows, ["002"], [], {("1", "002"): [0.5]}),
+                AttackBoard.of("trace", rows, ["002"], [], {}),
+            )
         )
         both = Scoreboard(
-            AttackBoard.of("reid", rows, ["002", "003"], [], {("1", "003"): [0.1]}),
-            AttackBoard.of("trace", rows, ["002", "003"], [], {}),
+            (
+                AttackBoard.of("reid", rows, ["002", "003"], [], {("1", "003"): [0.1]}),
+                AttackBoard.of("trace", rows, ["002", "003"], [], {}),
+            )
         )
         award = give_awards([(1, late), (1, both)])["best_reidentification"]
         assert [(p.team, p.value) for p in award.places] == [

@@ -136,8 +136,10 @@ class TestBoard:
 def both(reid: dict, trace: dict, releases=RELEASES, withdrawn=frozenset()) -> Scoreboard:
     teams = ["001", "002", "003", "009"]
     return Scoreboard(
-        AttackBoard.of("reid", releases, teams, [], reid),
-        AttackBoard.of("trace", releases, teams, [], trace),
+        (
+            AttackBoard.of("reid", releases, teams, [], reid),
+            AttackBoard.of("trace", releases, teams, [], trace),
+        ),
         withdrawn,
     )
 
@@ -175,10 +177,10 @@ class TestScoreboard:
     def test_refuses_boards_that_do_not_belong_together(self):
         board = both({}, {})
         with pytest.raises(InvalidParameter, match="one board of each kind"):
-            Scoreboard(board.trace, board.reid)
+            Scoreboard((board.trace, board.reid))
         other = AttackBoard.of("trace", RELEASES[:2], [], [], {})
         with pytest.raises(InvalidParameter, match="same releases"):
-            Scoreboard(board.reid, other)
+            Scoreboard((board.reid, other))
 
     def test_refuses_two_releases_of_a_team_in_a_challenge(self):
         with pytest.raises(InvalidParameter, match="twice"):

@@ -104,7 +104,7 @@ def standings(
         known = _utilities(utility, files, reid.files, floor)
         valid = {name: valid[name] and is_valid(known[name], floor) for name in files}
     sheets = [reid.take(files), trace.take(files)]
-    board = Scoreboard(sheets[0].board(valid), sheets[1].board(valid))
+    board = Scoreboard(tuple(sheet.board(valid) for sheet in sheets))
     return Standings(
         board,
         give_awards(board, AwardRules("all", winner_excluded)),

@@ -222,13 +222,13 @@ class AttackBoard:
 
 @dataclass(frozen=True, eq=False)
 class Scoreboard:
-    """Both matrices of a round: the same releases against both kinds of attack.
+    """All matrices of a round: the same releases against every kind of attack.
 
-    `withdrawn` names teams that play hors concours without a release of their own.
+    `boards` has one for each kind, in the order of `ATTACK_KINDS`. `withdrawn` names teams that
+    play hors concours without a release of their own.
     """
 
-    reid: AttackBoard
-    trace: AttackBoard
+    boards: tuple[AttackBoard, ...]
     withdrawn: frozenset[str] = frozenset()
 
     @classmethod
@@ -236,20 +236,21 @@ class Scoreboard:
         cls, board: Callable[[AttackKind], AttackBoard], withdrawn: Collection[str] = ()
     ) -> Scoreboard:
         """From a function that makes the board of each kind of attack."""
-        return cls(board("reid"), board("trace"), frozenset(withdrawn))
+        return cls(tuple(board(kind) for kind in ATTACK_KINDS), frozenset(withdrawn))
 
     def __post_init__(self) -> None:
-        if any(self.board(kind).kind != kind for kind in ATTACK_KINDS):
-            raise InvalidParameter("a scoreboard has one board of each kind, reid and trace")
-        if self.reid.releases != self.trace.releases:
+        if tuple(board.kind for board in self.boards) != ATTACK_KINDS:
+            kinds = " and ".join(ATTACK_KINDS)
+            raise InvalidParameter(f"a scoreboard has one board of each kind, {kinds}")
+        if any(board.releases != self.releases for board in self.boards):
             raise InvalidParameter("both boards of a scoreboard must have the same releases")
         owners = [(row.team, row.challenge) for row in self.releases if not row.benchmark]
         _distinct("team and challenge", owners)
 
     @property
     def releases(self) -> tuple[BoardRow, ...]:
-        """The rows of both boards."""
-        return self.reid.releases
+        """The rows of all boards."""
+        return self.boards[0].releases
 
     @property
     def hors_concours(self) -> frozenset[str]:
@@ -260,7 +261,8 @@ class Scoreboard:
     def teams(self) -> tuple[str, ...]:
         """All entrants: who released or attacks, in order; without the benchmark."""
         owners = [row.team for row in self.releases if not row.benchmark]
-        return tuple(sorted({*owners, *self.reid.attackers, *self.trace.attackers}))
+        attackers = [name for board in self.boards for name in board.attackers]
+        return tuple(sorted({*owners, *attackers}))
 
     @property
     def challenges(self) -> tuple[AttackKind, ...]:
@@ -279,8 +281,17 @@ class Scoreboard:
 
     def board(self, kind: AttackKind) -> AttackBoard:
         """The matrix of one kind of attack."""
-        found: AttackBoard = getattr(self, kind)
-        return found
+        return self.boards[ATTACK_KINDS.index(kind)]
+
+    @property
+    def reid(self) -> AttackBoard:
+        """The matrix of re-identification."""
+        return self.board("reid")
+
+    @property
+    def trace(self) -> AttackBoard:
+        """The matrix of trace inference."""
+        return self.board("trace")
 
     def team_minima(self, kind: AttackKind, challenge: AttackKind) -> dict[str, float]:
         """Team -> minimum against `kind` of its release in `challenge`; 0 without a valid one."""
