@@ -27,7 +27,10 @@ Row = dict[str, Cell]
 
 def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
     """s_R,min against s_T,min of every release that was attacked, as the paper's Figure 9."""
-    rows = [{**_about(one, tell), "x": one.reid_min, "y": one.trace_min} for one in board.scored]
+    rows = [
+        {**_about(one, tell), "x": one.reid_min, "y": one.trace_min, **_bounds(one)}
+        for one in board.scored
+    ]
     ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, tell)
     spec = layered(*ceiling, *_minima_layers(rows, tell), data={"values": rows}, height=380)
     said = correlation_text(board.correlation, tell)
@@ -37,7 +40,8 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
         caption=tell(
             "Each point is a release; both scores are the lowest that any attack left it with. "
             "Up and to the right is more private. {said}"
-        ).format(said=said),
+        ).format(said=said)
+        + _ceiling_text(board, tell),
         hint=tell("Choose a word of the legend to see only those."),
         alt=tell(
             "Scatter plot of {count} releases: lowest re-identification score across, lowest "
@@ -49,7 +53,7 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
         table=_listing(
             tell("Lowest scores of each release; higher is more private"),
             rows,
-            {"status": tell("Status"), "x": "s_R,min", "y": "s_T,min"},
+            {"status": tell("Status"), "x": "s_R,min", "y": "s_T,min", **_bound_names(tell)},
             tell,
         ),
     )
@@ -58,7 +62,13 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
 def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
     """Utility against both minima; a line joins the two scores of a release."""
     shown = [
-        {**_about(one, tell), "utility": one.utility, "reid": one.reid_min, "trace": one.trace_min}
+        {
+            **_about(one, tell),
+            "utility": one.utility,
+            "reid": one.reid_min,
+            "trace": one.trace_min,
+            **_bounds(one),
+        }
         for one in board.releases
         if None not in (one.utility, one.reid_min, one.trace_min)
     ]
@@ -68,7 +78,9 @@ def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
         title=tell("What privacy costs"),
         caption=tell(
             "What a release is still good for (across) and how private it stayed (up). A line "
-            "joins the two scores of a release. Left of the floor {floor} a release is invalid."
+            "joins the two scores of a release. Left of the floor {floor} a release is invalid "
+            "and its privacy counts 0. The dashed line falling to the right is 1 - s_U: whoever is "
+            "told which pseudonym is whose leaves no more than that of s_T."
         ).format(floor=f"{floor:g}"),
         alt=tell(
             "Scatter plot of {count} releases: utility across, lowest privacy scores up, with the "
@@ -80,7 +92,13 @@ def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
         table=_listing(
             tell("Utility and lowest privacy scores of each release"),
             shown,
-            {"utility": "s_U", "status": tell("Status"), "reid": "s_R,min", "trace": "s_T,min"},
+            {
+                "utility": "s_U",
+                "status": tell("Status"),
+                "reid": "s_R,min",
+                "trace": "s_T,min",
+                **_bound_names(tell),
+            },
             tell,
         ),
     )
@@ -104,6 +122,29 @@ def correlation_text(found: Correlation, tell: Tell = plain) -> str:
         high=found.high,
         pairs=found.pairs,
     )
+
+
+def _ceiling_text(board: BoardFacts, tell: Tell) -> str:
+    """What the line across the plot says."""
+    if board.ceiling is None:
+        return ""
+    said = tell(
+        "The dashed line is what an attacker reaches who never saw the release: a release above "
+        "it met weak attacks and earns no credit for that."
+    )
+    return f" {said}"
+
+
+def _bounds(one: ReleaseFacts) -> Row:
+    return {"reid_bound": one.bounds.reid, "ceiling": one.ceiling, "true_link": one.true_link}
+
+
+def _bound_names(tell: Tell) -> dict[str, str]:
+    return {
+        "reid_bound": tell("s_R at most"),
+        "ceiling": tell("s_T without the release"),
+        "true_link": tell("s_T, link known, at most"),
+    }
 
 
 def _about(one: ReleaseFacts, tell: Tell) -> Row:
@@ -169,7 +210,7 @@ def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
         for kind, mine, others in ((reid, "reid", "trace"), (trace, "trace", "reid"))
     ]
     lowest = min([floor, *(float(row["utility"] or 0.0) for row in shown)])
-    x = {
+    x: Spec = {
         "field": "utility",
         "type": "quantitative",
         "title": tell("Utility, s_U"),
@@ -177,8 +218,14 @@ def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
     }
     kind = {"field": "kind", "type": "nominal", "title": None}
     domain = [reid, trace]
+    left = float(x["scale"]["domain"][0])
     return layered(
         guide("x", floor, x),
+        {
+            "data": {"values": [{"u": left, "b": 1 - left}, {"u": 1, "b": 0}]},
+            "mark": {"type": "line", "style": "guide", "tooltip": None},
+            "encoding": {"x": {**x, "field": "u"}, "y": {"field": "b", "type": "quantitative"}},
+        },
         {
             "mark": {
                 "type": "text",

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tracecup.facts import BoardFacts
 
 REPORT_FILE = "report.html"
+BOUNDS_NOTE = (
+    "at most: what a guess (or a guess inside a group) leaves of s_R, and what an attacker who "
+    "never saw the release leaves of s_T; link known: s_T of one who is told who is who, 1 - s_U.\n"
+    "* above that: the attacks were weak, it is no merit of the release."
+)
 
 
 def play_and_tell(
@@ -101,16 +106,22 @@ def stage_table(timings: dict[str, dict[str, float]]) -> Table:
 
 
 def release_table(board: BoardFacts) -> Table:
-    """Every release with its utility and its two minima, the safest first."""
+    """Every release with its utility, its two minima and what bounds them, the safest first."""
     from tracecup.facts.text import short_method, spelled
 
     table = Table(title="Releases", title_justify="left", title_style="bold")
-    for name in ("team", "obfuscation", "s_U", "s_R,min", "s_T,min", ""):
-        table.add_column(name, justify="right" if name.startswith("s_") else "left")
+    for name in ("team", "obfuscation"):
+        table.add_column(name)
+    for name in ("s_U", "s_R,min", "at most", "s_T,min", "at most", "link known"):
+        table.add_column(name, justify="right")
+    table.add_column("")
     for one in sorted(board.releases, key=lambda one: (-(one.trace_min or 0.0), one.file)):
-        scores = [spelled(value) for value in (one.utility, one.reid_min, one.trace_min)]
+        scores = [spelled(one.utility), spelled(one.reid_min), spelled(one.bounds.reid)]
+        scores += [f"{spelled(one.trace_min)}{'*' if one.uncredited else ''}"]
+        scores += [spelled(one.ceiling), spelled(one.true_link)]
         note = "" if one.status == "team" else one.status
         table.add_row(one.label, escape(short_method(one.method, 3)), *scores, note)
+    table.caption, table.caption_justify = BOUNDS_NOTE, "left"
     return table
 
 

@@ -27,7 +27,7 @@ from tracecup.errors import InvalidFile, Problem
 from tracecup.facts.board import BoardFacts, Rows, board_facts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
 from tracecup.facts.text import short_method
-from tracecup.score import inference_score
+from tracecup.score import inference_score, true_link_bound
 from tracecup.traces import Traces
 
 TABLES = ("releases", "cells", "sums", "awards")
@@ -54,7 +54,7 @@ def board_of_archive(archive: Archive, names: Mapping[str, str] | None = None) -
     with _tables_of(archive):
         summary = read_json(archive.results / SUMMARY_FILE)
         correlation = Correlation(**summary["correlation"])
-        return board_facts(tables, correlation, _names(archive, names or {}))
+        return board_facts(archive.rules, tables, correlation, _names(archive, names or {}))
 
 
 @contextmanager
@@ -73,6 +73,7 @@ def _tables_of(archive: Archive) -> Iterator[None]:
 
 def _facts(archive: Archive, board: BoardFacts, users: Mapping[str, Rows]) -> ContestFacts:
     rules, clock, grid = archive.rules, archive.clock, archive.city.grid
+    public = archive.reference(BENCHMARK)
     return ContestFacts(
         name=rules.name,
         summary=(
@@ -87,8 +88,9 @@ def _facts(archive: Archive, board: BoardFacts, users: Mapping[str, Rows]) -> Co
             one.label: _risks(users.get(one.file, [])) for one in board.releases if one.attacked
         },
         floor=rules.scores.utility_floor,
+        true_link_at_floor=_true_link_at_floor(archive, public),
         city=CityFacts(grid.nx, grid.ny, grid.km_x, grid.km_y, tuple(archive.city.hospitals)),
-        population=population_of(archive.city, archive.reference(BENCHMARK)),
+        population=population_of(archive.city, public),
         example=_example(archive, board, users),
         made_with=f"tracecup {archive.about.versions.get('tracecup', '')}, {archive.about.source}",
     )
@@ -139,6 +141,22 @@ def _risks(users: Rows) -> UserRisks:
     return UserRisks(
         trace=np.clip(1 - np.array(scores, dtype=np.float64), 0, 1) if known else None,
         reid=np.asarray(found / tried) if len(tried) and tried.all() else None,
+    )
+
+
+def _true_link_at_floor(archive: Archive, public: Traces) -> float:
+    """The hospital version of the true-link bound, for a release that is just valid.
+
+    Hospitals have the share of the events that they have in public reference traces.
+    """
+    seen = public.regions[public.regions >= 0]
+    scores = archive.rules.scores
+    return true_link_bound(
+        scores.utility_floor,
+        hospital_share=float(archive.city.is_hospital[seen].mean()) if len(seen) else 0.0,
+        hospital_weight=scores.hospital_weight,
+        utility_reach_km=scores.lambda_u,
+        inference_reach_km=scores.lambda_t,
     )
 
 

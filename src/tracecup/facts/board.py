@@ -12,8 +12,12 @@ from typing import Any
 
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
+from tracecup.contest.rules import Rules, ScoreRules
 from tracecup.contest.sheets import team_of
 from tracecup.contest.standing.awards import Award
+from tracecup.errors import TraceCupError
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.score import Bounds, group_bound, guessing_bound, true_link_bound
 
 STATUSES = ("team", "benchmark", "hors concours", "invalid")
 OVERALL = "overall"
@@ -66,7 +70,12 @@ class ReleaseFacts:
 
     `label` is how charts and tables call it ("007"). `place` and `total` are its team's in the
     overall award: the sum of both minima. `expected_error_km` belongs to the strongest trace
-    inference, `ceiling` to an attacker who never saw the release.
+    inference.
+
+    What bounds the scores (`tracecup.score.bounds`): `guessing` and, where the method makes groups
+    of users alike, `group` bound s_R; `ceiling` is the s_T of an attacker who never saw the
+    release; `true_link`, 1 - s_U with all regions alike, bounds the s_T of one who is told which
+    pseudonym is whose.
     """
 
     label: str
@@ -87,10 +96,25 @@ class ReleaseFacts:
     trace_min: float | None = None
     trace_by: str = ""
     trace_by_names: str = ""
+    guessing: float | None = None
+    group: float | None = None
     ceiling: float | None = None
+    true_link: float | None = None
     expected_error_km: float | None = None
     place: int | None = None
     total: float | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """What bounds its scores."""
+        return Bounds(self.guessing, self.group, self.ceiling, self.true_link)
+
+    @property
+    def uncredited(self) -> bool:
+        """Whether s_T,min is above the ceiling: the attacks were weak, no merit of the release."""
+        if self.trace_min is None or self.ceiling is None:
+            return False
+        return self.trace_min > self.ceiling
 
     @property
     def benchmark(self) -> bool:
@@ -188,14 +212,16 @@ class BoardFacts:
         return None
 
 
-def board_facts(tables: Mapping[str, Rows], correlation: Correlation, names: Names) -> BoardFacts:
+def board_facts(
+    rules: Rules, tables: Mapping[str, Rows], correlation: Correlation, names: Names
+) -> BoardFacts:
     """The board from the tables `releases`, `cells`, `sums` and `awards` of a set of results.
 
     `names` are those of teams by their numbers ("007") and of sample attacks by their columns
     ("T1"); who is not in it has no name.
     """
     awards = _awards(tables["awards"], names)
-    releases = _releases(tables["releases"], names, awards)
+    releases = _releases(rules, tables["releases"], names, awards)
     matrices = (_matrix(kind, tables, releases, names) for kind in ATTACK_KINDS)
     return BoardFacts(awards, releases, tuple(matrices), correlation)
 
@@ -245,7 +271,9 @@ def all_named(columns: str, names: Names) -> str:
     return ", ".join(named(column, names) for column in columns.split())
 
 
-def _releases(rows: Rows, names: Names, awards: tuple[AwardFacts, ...]) -> tuple[ReleaseFacts, ...]:
+def _releases(
+    rules: Rules, rows: Rows, names: Names, awards: tuple[AwardFacts, ...]
+) -> tuple[ReleaseFacts, ...]:
     places = {one.team: one for award in awards if award.key == OVERALL for one in award.places}
     labels = labels_of({row["pubtraces"]: row["team"] for row in rows})
     return tuple(
@@ -268,12 +296,32 @@ def _releases(rows: Rows, names: Names, awards: tuple[AwardFacts, ...]) -> tuple
             trace_min=row["s_T_min"],
             trace_by=row["s_T_by"] or "",
             trace_by_names=all_named(row["s_T_by"] or "", names),
+            guessing=guessing_bound(rules.users),
+            group=_group(row["method"] or ""),
             ceiling=row["s_T_ceiling"],
+            true_link=_true_link(rules.scores, row["utility"]),
             expected_error_km=row["expected_error_km"],
             place=places[row["team"]].rank if row["team"] in places else None,
             total=places[row["team"]].value if row["team"] in places else None,
         )
         for row in rows
+    )
+
+
+def _group(method: str) -> float | None:
+    """The bound of groups, as far as the name of the method tells it."""
+    try:
+        crowd = parse_obfuscator(method).crowd
+    except TraceCupError:
+        return None  # teams may call their method as they like
+    return None if crowd is None else group_bound(crowd)
+
+
+def _true_link(scores: ScoreRules, utility: float | None) -> float | None:
+    if utility is None:
+        return None
+    return true_link_bound(
+        utility, utility_reach_km=scores.lambda_u, inference_reach_km=scores.lambda_t
     )
 
 

@@ -16,6 +16,7 @@ from tracecup.facts.board import STATUSES, BoardFacts, MatrixFacts, ReleaseFacts
 from tracecup.facts.text import clean
 
 LONGEST_LABEL = 12
+BOUNDS = ("guessing", "group", "ceiling", "true_link")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,9 @@ class ContestFacts:
 
     `summary` is one line such as "2000 users, 1024 regions, 20 days"; `users` the number of users
     of each release; `rules` are pairs of a name and a value as people read them; `risks` are by
-    the label of a release. `made_with` names versions and seeds.
+    the label of a release. `true_link_at_floor` bounds the s_T of an attacker who is told the
+    link, for a release at the utility floor and with hospitals weighted. `made_with` names
+    versions and seeds.
     """
 
     name: str
@@ -99,6 +102,7 @@ class ContestFacts:
     board: BoardFacts
     risks: Mapping[str, UserRisks] = field(default_factory=dict)
     floor: float = 0.7
+    true_link_at_floor: float | None = None
     city: CityFacts | None = None
     population: Population | None = None
     example: TraceExample | None = None
@@ -146,7 +150,7 @@ def _check_release(release: ReleaseFacts) -> None:
         raise InvalidParameter(
             f"the status of {release.label} is one of {', '.join(STATUSES)}, got {release.status!r}"
         )
-    for name in ("utility", "reid_min", "trace_min", "ceiling"):
+    for name in ("utility", "reid_min", "trace_min", *BOUNDS):
         _check_share(f"{name} of {release.label}", getattr(release, name))
 
 

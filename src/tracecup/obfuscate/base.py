@@ -43,6 +43,14 @@ class Obfuscator(Method):
 
     knobs: ClassVar[tuple[Knob, ...]] = ()
 
+    @property
+    def crowd(self) -> int | None:
+        """How many users at least it makes alike, so that naming one of them is a guess.
+
+        None where it promises no such groups; see `score.group_bound`.
+        """
+        return None
+
     def obfuscate(self, city: City, original: Traces, rng: Rng = None) -> SetTraces:
         """The obfuscated traces of `original`, which stays as it is.
 

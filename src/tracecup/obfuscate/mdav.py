@@ -65,6 +65,11 @@ class MDAV(Obfuscator):
         Knob("k", weak=1, strong=10**6),
     )
 
+    @property
+    def crowd(self) -> int | None:
+        """Groups of k users with the same trace, as long as no cell is left out."""
+        return None if self.floor or self.day else self.k
+
     def guarantee(self, events: int = 400) -> str:
         """k-anonymity of whole traces (of days with `day`), as long as no cell is left out."""
         if self.k == 1 or self.floor:

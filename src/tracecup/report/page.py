@@ -252,13 +252,15 @@ def _standings(facts: ContestFacts) -> list[Html]:
     rows = sorted(board.releases, key=lambda one: (not one.attacked, -(one.trace_min or 0.0)))
     with_error = any(one.expected_error_km is not None for one in rows)
     with_ranks = any(board.ranks(one) is not None for one in rows)
-    header = ["Release", "Team", "Obfuscation", "s_U", "s_R,min", "s_T,min"]
+    header = ["Release", "Team", "Obfuscation", "s_U", "s_R,min", "at most"]
+    header += ["s_T,min", "at most", "link known"]
     header += ["Expected error, km"] if with_error else []
     header += ["Rank interval (95%)"] if with_ranks else []
     body: list[list[Cell]] = []
     for one in rows:
         line: list[Cell] = [one.label, who(one), clean(short_method(one.method))]
-        line += [one.utility, one.reid_min, one.trace_min]
+        line += [one.utility, one.reid_min, one.bounds.reid]
+        line += [one.trace_min, one.ceiling, one.true_link]
         line += [one.expected_error_km] if with_error else []
         line += [_ranks(board.ranks(one))] if with_ranks else []
         body.append([*line, status(one.status)])
@@ -268,6 +270,7 @@ def _standings(facts: ContestFacts) -> list[Html]:
     return [
         *shown,
         scrolling(standings, "Standings"),
+        *_bounds_text(facts),
         scrolling(_attack_table(facts), "Attackers"),
         element(
             "p",
@@ -276,6 +279,30 @@ def _standings(facts: ContestFacts) -> list[Html]:
             {"class": "note"},
         ),
     ]
+
+
+def _bounds_text(facts: ContestFacts) -> list[Html]:
+    """What the bounds beside the scores say, and whom they take the credit from."""
+    said = [
+        "Beside each score stands what bounds it, whatever the release does. s_R is at most what "
+        "is left by guessing one of the users, or inside a group where the method makes groups of "
+        "users alike. s_T is at most what an attacker reaches who never saw the release. "
+        '"Link known" bounds the s_T of an attacker who is told which pseudonym is whose and '
+        "answers the released place: 1 - s_U with all regions alike."
+    ]
+    if facts.true_link_at_floor is not None:
+        said.append(
+            f"With hospitals weighted as here that bound is {facts.true_link_at_floor:.3f} for a "
+            f"release at the floor {facts.floor:g}."
+        )
+    above = [one.label for one in facts.board.releases if one.uncredited]
+    if above:
+        many = "lie" if len(above) > 1 else "lies"
+        said.append(
+            f"{', '.join(above)} {many} above the bound of s_T: the attacks on it were weaker "
+            "than plain prior knowledge, which is no merit of the release."
+        )
+    return [element("p", " ".join(said), {"class": "note"})]
 
 
 def _ranks(ranks: tuple[int, int] | None) -> str:

@@ -73,4 +73,5 @@ def board(found: ResultSet, names: Mapping[str, str]) -> Board:
 def facts_of(found: ResultSet, names: Mapping[str, str]) -> BoardFacts:
     """The facts of a result set."""
     tables = {name: table_rows(found, name) for name in TABLES}
-    return board_facts(tables, Correlation(**found.summary["correlation"]), names)
+    correlation = Correlation(**found.summary["correlation"])
+    return board_facts(found.round.contest.rules, tables, correlation, names)
