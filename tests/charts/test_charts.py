@@ -112,6 +112,10 @@ class TestScatter:
         known = replace(board, releases=tuple(releases))
         assert layer(scatter(known).views[0], "at") == [{"at": 0.8}]
 
+        assert "earns no credit" in scatter(known).caption
+        assert scatter(known).table.header[-2] == "s_T without the release"
+        assert scatter(known).table.rows[0][-2] == "0.800"
+
     def test_without_a_ceiling_no_line(self, board):
         assert "guide" not in json.dumps(scatter(board).views[0].spec)
 
@@ -140,10 +144,10 @@ class TestHeatMap:
 
     def test_table_has_every_score(self, board):
         assert heat_map(board.trace).table.rows == (
-            ("000", "0.200", "0.700", "0.200", "–"),
-            ("001", "–", "0.600", "0.600", "–"),
-            ("002", "0.500", "0.500", "0.500", "–"),
-            ("003", "–", "–", "0.000", "–"),
+            ("000", "0.200", "0.700", "0.200", "–", "–"),
+            ("001", "–", "0.600", "0.600", "–", "–"),
+            ("002", "0.500", "0.500", "0.500", "–", "–"),
+            ("003", "–", "–", "0.000", "–", "–"),
         )
 
     def test_alt_names_the_strongest_attacker(self, board):
@@ -170,6 +174,10 @@ class TestUtility:
             (0.75, 0.8),
             (0.75, 0.6),
         }
+
+    def test_the_true_link_falls_with_utility(self, board):
+        line = layer(utility(board, 0.7).views[0], "u")
+        assert [(one["u"], one["b"]) for one in line] == [(0.4, 0.6), (1, 0)]
 
     def test_a_release_without_utility_is_left_out(self, board):
         releases = (replace(board.releases[0], utility=None), *board.releases[1:])

@@ -125,6 +125,17 @@ class TestFactsOfArchive:
         )
         assert "004" not in facts.risks
 
+    def test_bounds_stand_beside_every_score(self, facts):
+        for one in facts.board.releases:
+            assert one.guessing == pytest.approx(1 - 1 / USERS)
+            assert one.true_link == pytest.approx(1 - one.utility)
+            assert (one.ceiling is None) == (not one.attacked)
+            assert one.group is None
+        rows = zip(facts.board.releases, facts.board.reid.rows, facts.board.trace.rows, strict=True)
+        assert all((r.bound, t.bound) == (one.guessing, one.ceiling) for one, r, t in rows)
+        # Two of thirty regions are hospitals: the bound at the floor lies above 0.3.
+        assert 0.3 < facts.true_link_at_floor < 0.81
+
     def test_everybody_is_somewhere_at_every_hour(self, facts):
         assert facts.population.hours == ("08:00", "09:00")
         np.testing.assert_allclose(facts.population.counts.sum(axis=1), USERS)

@@ -121,6 +121,10 @@ class TestMdav:
         assert MDAV(1).guarantee() == MDAV(5, floor=0.7).guarantee() == ""
         assert "at least 5 times" in MDAV(5).guarantee()
 
+    def test_crowd(self):
+        assert MDAV(5).crowd == 5
+        assert MDAV(5, floor=0.7).crowd is MDAV(5, day=True).crowd is None
+
     def test_figures_of_the_second_sample_set(self, osaka_second: tuple[City, Traces]) -> None:
         city, original = osaka_second
         found = {

@@ -149,6 +149,21 @@ class TestAudit:
             audit(OPEN, attacks=["Nobody-T"])
 
 
+class TestBounds:
+    def test_of_an_open_release(self):
+        bounds = audit(OPEN).bounds
+        assert bounds.guessing == 0.75
+        assert bounds.true_link == 0.0
+        assert bounds.prior == audit(OPEN).prior.score.value
+
+    def test_of_one_that_is_gone(self):
+        assert audit(GONE).bounds.true_link == 1.0
+
+    def test_without_the_table(self):
+        hidden = subject(HOME, HOME, SetTraces.of_traces(HOME), table=None)
+        assert audit(hidden).bounds.true_link is None
+
+
 class TestSubject:
     def test_parts_must_fit(self):
         with pytest.raises(InvalidTraces, match="released"):

@@ -39,6 +39,16 @@ class TestCompare:
         assert row.weakest_reid.score.value == 0.0
         assert row.weakest_trace.score.value == 0.0
 
+    def test_bounds(self):
+        rows = compare(CITY, REFERENCE, ORIGINAL, defences=["None", "MDAV(4)"], floor=None)
+        for row in rows:
+            blind = [a.score.value for a in row.trace if a.attack in ("Replay-T", "Prior-T")]
+            assert row.bounds.prior == min(blind)
+            assert row.bounds.guessing == pytest.approx(11 / 12)
+            assert row.bounds.true_link == pytest.approx(1 - row.utility.value)
+        assert rows[0].bounds.reid == pytest.approx(11 / 12)
+        assert rows[1].bounds.reid == 0.75
+
     def test_prior_only_does_not_look_at_the_release(self):
         rows = compare(
             CITY,

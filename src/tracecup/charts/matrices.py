@@ -47,6 +47,7 @@ def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, detailed: bool = False)
                     for one in matrix.attackers
                 ),
                 tell("Lowest"),
+                tell("At most"),
                 tell("Strongest attack"),
             ),
             tuple(
@@ -54,6 +55,7 @@ def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, detailed: bool = False)
                     f"{row.label} {who(row, tell)}" if detailed else row.label,
                     *row.values,
                     row.minimum,
+                    row.bound,
                     row.by or "–",
                 )
                 for row in matrix.rows

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from tracecup.client.contest import ContestClient
 
 FOUND_SHOWN = 10
+BOUNDS = (
+    ("guessing", "s_R at most (guessing)"),
+    ("group", "s_R at most (groups)"),
+    ("ceiling", "s_T without the release"),
+    ("true_link", "s_T at most, link known"),
+)
 
 
 @answering
@@ -141,15 +147,16 @@ def _answer(answer: Mapping[str, Any]) -> str:
 
 def _board_table(board: Mapping[str, Any], own: str) -> Table:
     """The releases by place, then those without one."""
-    names = ("place", "team", "s_U", "s_R,min", "s_T,min", "total", "")
-    table = _table("Board", *names, right=(0, 2, 3, 4, 5))
+    heads = ("s_U", "s_R,min", "at most", "s_T,min", "at most", "link known", "total")
+    told = ("utility", "reid_min", "guessing", "trace_min", "ceiling", "true_link", "total")
+    table = _table("Board", "place", "team", *heads, "", right=(0, *range(2, 2 + len(heads))))
     order = sorted(board["releases"], key=lambda row: row["place"] or len(board["releases"]) + 1)
     for row in order:
         name = row["name"] or ("benchmark" if row["status"] == "benchmark" else "")
         table.add_row(
             "–" if row["place"] is None else str(row["place"]),
             escape(f"{row['label']} {name}".strip()),
-            *(_score(row[score]) for score in ("utility", "reid_min", "trace_min", "total")),
+            *(_score(row.get(score)) for score in told),
             "your team" if row["team"] == own else _status(row),
             style="bold" if row["team"] == own else None,
         )
@@ -201,8 +208,8 @@ def _own_tables(release: Mapping[str, Any]) -> Iterable[Table]:
         ("s_R,min", f"{_score(release['reid_min'])} by {release['reid_by_names'] or 'nobody'}"),
         ("s_T,min", f"{_score(release['trace_min'])} by {release['trace_by_names'] or 'nobody'}"),
     ]
-    if release["ceiling"] is not None:
-        rows.append(("s_T without the release", _score(release["ceiling"])))
+    bounds = [(said, release.get(name)) for name, said in BOUNDS]
+    rows += [(said, _score(value)) for said, value in bounds if value is not None]
     yield table_of(escape(release["label"]), [(name, escape(said)) for name, said in rows])
     for row in release["rows"]:
         title = f"{KINDS[row['kind']]}: low means that more was found out"

@@ -167,7 +167,9 @@ def _payload(made: Sweep, summary: Rows, files: list[Path]) -> dict[str, Any]:
 
 
 def _shown(summary: Rows) -> list[Table]:
-    """A table for every data set."""
+    """A table for every data set; beside s_T what bounds it, s_R is bounded by guessing."""
+    from tracecup.score import true_link_bound
+
     tables = []
     for (data, team), rows in groupby(summary.records(), lambda row: (row["data"], row["team"])):
         found = list(rows)
@@ -175,7 +177,7 @@ def _shown(summary: Rows) -> list[Table]:
         said = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         title = escape(f"{data} {team}: mean±standard deviation over seeds ({said})")
         table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-        for name in ("defence", "s_U", "s_R,min", "by", "s_T,min", "by"):
+        for name in ("defence", "s_U", "s_R,min", "by", "s_T,min", "by", "at most", "link known"):
             table.add_column(name, overflow="fold", no_wrap="min" in name)
         for row in found:
             utility = f"{row['utility']:.3f}"
@@ -186,7 +188,11 @@ def _shown(summary: Rows) -> list[Table]:
                 (row["s_r_by"] or "").partition("(")[0],
                 _spelled(row["s_t_min"], row["s_t_min_sd"]),
                 (row["s_t_by"] or "").partition("(")[0],
+                _spelled(row["s_t_prior"], None),
+                f"{true_link_bound(row['utility']):.3f}",
             )
+        table.caption = "s_R is at most 1 - 1/users; link known: s_T is at most 1 - s_U"
+        table.caption_justify = "left"
         tables.append(table)
     return tables
 

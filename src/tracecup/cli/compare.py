@@ -65,6 +65,7 @@ def compare(
     Example: `tracecup compare --city info_region.csv --clock info_time.csv --reference
     reftraces.csv --original orgtraces.csv --defence "PL(4,1)" --defence "KMeans(100)"`
     """
+    from tracecup.facts.text import spelled
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
     from tracecup.traces.files import read_traces
@@ -95,16 +96,21 @@ def compare(
         with atomic_write(markdown) as file:
             file.write(comparison.as_markdown(results).encode())
     table = Table(title="Defences against attacks", title_justify="left", title_style="bold")
-    for name in ("defence", "s_U", "s_R,min", "by", "s_T,min", "by", "seconds"):
+    heads = ("s_R,min", "by", "at most", "s_T,min", "by", "at most", "link known")
+    for name in ("defence", "s_U", *heads, "seconds"):
         table.add_column(name)
     for row in results:
+        bounds = row.bounds
         table.add_row(
             comparison.short(row.defence),
             f"{row.utility.value:.4f}",
             f"{row.weakest_reid.score.value:.4f}",
             row.weakest_reid.attack,
+            spelled(bounds.reid, 4),
             f"{row.weakest_trace.score.value:.4f}",
             row.weakest_trace.attack,
+            spelled(bounds.prior, 4),
+            spelled(bounds.true_link, 4),
             f"{row.seconds:.2f}",
         )
     payload = {
@@ -123,6 +129,7 @@ def compare(
                     "reid": row.weakest_reid.score.value,
                     "trace": row.weakest_trace.score.value,
                 },
+                "bounds": vars(row.bounds),
             }
             for row in results
         ],

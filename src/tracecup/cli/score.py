@@ -68,7 +68,7 @@ def utility(
     Example: `tracecup score utility --city info_region.csv --original orgtraces.csv
     --obfuscated anotraces.csv`
     """
-    from tracecup.score import FLOOR, utility_score
+    from tracecup.score import FLOOR, true_link_bound, utility_score
     from tracecup.traces.files import read_obfuscated, read_traces
 
     where = load_city(city)
@@ -89,6 +89,10 @@ def utility(
     payload |= {"valid": score.valid, "floor": score.floor, "rule": rule, "times": truth.times}
     verdict = "[green]yes[/green]" if score.valid else "[red]no[/red]"
     rows = [*score_rows(score), ("valid", f"{verdict} (floor {score.floor:g})"), ("rule", rule)]
+    share = float(where.is_hospital[truth.regions].mean())
+    linked = true_link_bound(score.value, hospital_share=share, utility_reach_km=reach_km)
+    payload["s_t_at_most_if_the_link_is_known"] = linked
+    rows.append(("s_T at most", f"{linked:.6f} (of who is told which pseudonym is whose)"))
     emit(as_json, payload, table_of("Utility", rows))
     return 1 if floor is not None and not score.valid else 0
 
@@ -104,15 +108,17 @@ def reid(
 
     Example: `tracecup score reid --truth ptable.csv --guess etable.csv`
     """
-    from tracecup.score import reid_score
+    from tracecup.score import guessing_bound, reid_score
     from tracecup.traces.files import read_id_table, read_inferred_table
 
     table = read_id_table(truth)
     score = reid_score(table, read_inferred_table(guess, users=len(table)), confidence)
+    guessing = guessing_bound(len(table))
+    bound = f"{guessing:.6f} (guessing one of {len(table)} users)"
     emit(
         as_json,
-        score_payload(score, per_user),
-        table_of("Re-identification privacy", score_rows(score)),
+        {**score_payload(score, per_user), "guessing": guessing},
+        table_of("Re-identification privacy", [*score_rows(score), ("at most", bound)]),
     )
     return 0
 
@@ -163,6 +169,13 @@ def trace(
     emit(
         as_json,
         payload,
-        table_of("Trace-inference privacy", [*score_rows(score), *score_rows(error)]),
+        table_of(
+            "Trace-inference privacy",
+            [
+                *score_rows(score),
+                *score_rows(error),
+                ("at most", "the s_T of Prior-T, who never sees the release (tracecup audit)"),
+            ],
+        ),
     )
     return 0

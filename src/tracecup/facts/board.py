@@ -148,7 +148,7 @@ class AttackerFacts:
 class MatrixRow:
     """The scores of one release against every attacker; None is its own or no answer.
 
-    `by` names those who reached the minimum.
+    `by` names those who reached the minimum; `bound` is what the score cannot exceed.
     """
 
     label: str
@@ -156,6 +156,7 @@ class MatrixRow:
     values: tuple[float | None, ...]
     minimum: float | None
     by: str = ""
+    bound: float | None = None
     benchmark: bool = False
 
 
@@ -297,7 +298,7 @@ def _releases(
             trace_by=row["s_T_by"] or "",
             trace_by_names=all_named(row["s_T_by"] or "", names),
             guessing=guessing_bound(rules.users),
-            group=_group(row["method"] or ""),
+            group=group_of_method(row["method"] or ""),
             ceiling=row["s_T_ceiling"],
             true_link=_true_link(rules.scores, row["utility"]),
             expected_error_km=row["expected_error_km"],
@@ -308,8 +309,12 @@ def _releases(
     )
 
 
-def _group(method: str) -> float | None:
-    """The bound of groups, as far as the name of the method tells it."""
+def group_of_method(method: str) -> float | None:
+    """The bound of groups, as far as the name of a method tells it.
+
+    >>> group_of_method("MDAV(4)"), group_of_method("PL(4,1)")
+    (0.75, None)
+    """
     try:
         crowd = parse_obfuscator(method).crowd
     except TraceCupError:
@@ -405,6 +410,7 @@ def _matrix(
                 tuple(score.get((release.file, one.label)) for one in attackers),
                 getattr(release, f"{kind}_min"),
                 getattr(release, f"{kind}_by_names"),
+                release.bounds.reid if kind == "reid" else release.ceiling,
                 release.benchmark,
             )
             for release in releases

@@ -147,7 +147,9 @@ def _banner(audit: Audit) -> Html:
     if audit.linked is not None:
         tiles.append(("s_T with the release", f"{audit.linked.score.value:.3f}"))
     if audit.prior is not None:
-        tiles.append(("s_T without it", f"{audit.prior.score.value:.3f}"))
+        tiles.append(("s_T at most, without it", f"{audit.prior.score.value:.3f}"))
+    if audit.bounds.true_link is not None:
+        tiles.append(("s_T at most, link known", f"{audit.bounds.true_link:.3f}"))
     if audit.utility is not None:
         tiles.append(("Utility s_U", f"{audit.utility.value:.3f}"))
     shown = [

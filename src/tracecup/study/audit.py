@@ -17,7 +17,15 @@ from tracecup.attack import Case, InferenceAttack, ReidAttack
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.rng import child_seed
-from tracecup.score import Interval, Score, UtilityScore, reid_score
+from tracecup.score import (
+    Bounds,
+    Interval,
+    Score,
+    UtilityScore,
+    guessing_bound,
+    reid_score,
+    true_link_bound,
+)
 from tracecup.score.intervals import CONFIDENCE
 from tracecup.study.comparison import is_blind
 from tracecup.study.observed import (
@@ -149,6 +157,19 @@ class Audit:
         """The strongest trace inference that never looks at the release: the ceiling of s_T."""
         found = [one for one in self.trace if is_blind(one.attack)]
         return min(found, key=lambda one: one.score.value, default=None)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What bounds the scores; the true link with hospitals in their share of the truth."""
+        original = self.subject.original.regions
+        hospital = self.subject.city.is_hospital[original[original >= 0]]
+        share = float(hospital.mean())
+        utility = self.utility
+        return Bounds(
+            guessing=guessing_bound(self.users),
+            prior=None if self.prior is None else self.prior.score.value,
+            true_link=true_link_bound(utility.value, hospital_share=share) if utility else None,
+        )
 
     @cached_property
     def added(self) -> tuple[float, Interval] | None:

@@ -38,6 +38,7 @@ def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
         "events": audit.events,
         "regions": subject.city.n_regions,
         "utility": None if audit.utility is None else _score(audit.utility),
+        "bounds": vars(audit.bounds),
         "reidentification": None,
         "trace_inference": {
             "attacks": {one.attack: _attacked(one) for one in audit.trace},
@@ -140,7 +141,9 @@ def _usefulness(audit: Audit) -> list[str]:
         return []
     return [
         f"Utility is s_U = {audit.utility.value:.3f} ({span(audit.utility.interval)}): 1 when "
-        "every released place is the true one, 0 when all are 2 km off or deleted."
+        "every released place is the true one, 0 when all are 2 km off or deleted. Whoever is "
+        "told who is behind the pseudonyms and answers the released places leaves at most s_T = "
+        f"{audit.bounds.true_link:.3f}, whatever the release hides otherwise."
     ]
 
 

@@ -20,7 +20,15 @@ from tracecup.contest.rules import ScoreRules
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
-from tracecup.score import FLOOR, Score, UtilityScore
+from tracecup.score import (
+    FLOOR,
+    Bounds,
+    Score,
+    UtilityScore,
+    group_bound,
+    guessing_bound,
+    true_link_bound,
+)
 from tracecup.traces import Traces
 
 DEFENCES = (
@@ -75,6 +83,18 @@ class Defended:
     def weakest_trace(self) -> Attacked:
         """The strongest trace-inference attack, whose score counts."""
         return min(self.trace, key=lambda attacked: attacked.score.value)
+
+    @property
+    def bounds(self) -> Bounds:
+        """What bounds the scores; of s_T by the strongest attack that never saw the release."""
+        crowd = parse_obfuscator(self.defence).crowd
+        blind = [one.score.value for one in self.trace if is_blind(one.attack)]
+        return Bounds(
+            guessing=guessing_bound(len(self.utility.per_user)),
+            group=None if crowd is None else group_bound(crowd),
+            prior=min(blind, default=None),
+            true_link=true_link_bound(self.utility.value),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,13 +211,16 @@ def attack(
 
 
 def as_markdown(results: Sequence[Defended]) -> str:
-    """Two tables for people, s_R and s_T; the attack that counts is bold."""
+    """Two tables for people, s_R and s_T; the attack that counts is bold, bounds come last."""
     lines: list[str] = []
     for kind, challenge in CHALLENGES.items():
         title = challenge.score
         rows: list[tuple[Defended, tuple[Attacked, ...]]] = [(d, getattr(d, kind)) for d in results]
         names = [attacked.attack for attacked in rows[0][1]]
-        lines += [f"| defence | s_U | {' | '.join(names)} |", "| --- " * (len(names) + 2) + "|"]
+        lines += [
+            f"| defence | s_U | {' | '.join(names)} | at most |",
+            "| --- " * (len(names) + 3) + "|",
+        ]
         for defended, attacks in rows:
             lowest = min(attacked.score.value for attacked in attacks)
             cells = [
@@ -205,10 +228,12 @@ def as_markdown(results: Sequence[Defended]) -> str:
                 for a in attacks
             ]
             utility = f"{defended.utility.value:.3f}"
+            bound = defended.bounds.reid if kind == "reid" else defended.bounds.prior
+            cells.append("–" if bound is None else f"{bound:.3f}")
             lines.append(f"| `{short(defended.defence)}` | {utility} | {' | '.join(cells)} |")
         seconds = [sum(a[k].seconds for _, a in rows) / len(rows) for k in range(len(names))]
         times = " | ".join(f"{s:.2f} s" for s in seconds)
-        lines += [f"| *mean time ({title})* | | {times} |", ""]
+        lines += [f"| *mean time ({title})* | | {times} | |", ""]
     return "\n".join(lines)
 
 

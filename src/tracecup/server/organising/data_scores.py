@@ -25,6 +25,7 @@ from tracecup.facts.board import (
     labels_of,
     named,
 )
+from tracecup.score import guessing_bound
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
@@ -77,13 +78,17 @@ class JudgePage(Schema):
 
 
 class ScoreRow(Schema):
-    """The scores of all attackers against one release; None where there is none."""
+    """The scores of all attackers against one release; None where there is none.
+
+    `bound` is what no release can exceed: guessing, or an attacker without the release.
+    """
 
     release: str
     label: str
     name: str
     minimum: float | None
     minimum_by: str
+    bound: float | None
     scores: list[float | None]
 
 
@@ -117,6 +122,7 @@ class ScoreMatrix(Schema):
                     tuple(row.scores),
                     row.minimum,
                     row.minimum_by,
+                    row.bound,
                     row.label.startswith(BENCHMARK),
                 )
                 for row in self.rows
@@ -332,7 +338,8 @@ def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names) -> ScoreMatrix
                 label=release.label,
                 name=release.name,
                 minimum=row.minimum,
-                minimum_by=getattr(release, f"{matrix.kind}_by_names"),
+                minimum_by=row.by,
+                bound=row.bound,
                 scores=[row.values[k] for k in tried],
             )
             for release, row in zip(board.releases, matrix.rows, strict=True)
@@ -345,10 +352,11 @@ def _live(round: Round, names: Names) -> list[ScoreMatrix]:
     if round.judged_at is None:
         return []
     board = live_board(round)
-    return [_live_matrix(kind, board[kind], names) for kind in ATTACK_KINDS]
+    guessing = guessing_bound(round.contest.rules.users)
+    return [_live_matrix(kind, board[kind], names, guessing) for kind in ATTACK_KINDS]
 
 
-def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:
+def _live_matrix(kind: str, told: dict[str, Any], names: Names, guessing: float) -> ScoreMatrix:
     labels = labels_of({row["release"]: row["team"] for row in told["rows"]})
     return ScoreMatrix(
         kind=kind,
@@ -361,6 +369,7 @@ def _live_matrix(kind: str, told: dict[str, Any], names: Names) -> ScoreMatrix:
                 name=names.get(row["team"], ""),
                 minimum=row["minimum"],
                 minimum_by=all_named(" ".join(row["by"]), names),
+                bound=guessing if kind == "reid" else None,
                 scores=row["scores"],
             )
             for row in told["rows"]

@@ -61,7 +61,10 @@ class OwnRelease(Schema):
     trace_min: float | None
     trace_by: str
     trace_by_names: str
+    guessing: float | None
+    group: float | None
     ceiling: float | None
+    true_link: float | None
     rows: list[AttackRow]
 
 
