@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import rules_text as text_of
+from tracecup.errors import Problem
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -357,7 +358,7 @@ def _check_slug(slug: str) -> None:
         raise Refused(
             "invalid",
             _("An address has 1 to 60 small letters, digits and hyphens, like spring-2030."),
-            [{"line": 0, "field": "slug", "found": slug[:80], "expected": hint}],
+            [Problem(0, "slug", slug[:80], hint).as_dict()],
         )
 
 

@@ -18,7 +18,7 @@ from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
 from tracecup.contest.rules.toml_lines import key_lines, line_of
 from tracecup.contest.rules.values import YEARS
-from tracecup.errors import InvalidFile
+from tracecup.errors import InvalidFile, Problem
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -400,4 +400,4 @@ def make_data_anew(contest: Contest) -> None:
 
 
 def _problem(line: int, where: str, found: str, expected: str) -> dict[str, Any]:
-    return {"line": line, "field": where, "found": found, "expected": expected}
+    return Problem(line, where, found, expected).as_dict()

@@ -308,10 +308,7 @@ def _with(contest: Contest, instants: Instants, actor: Actor, action: str, why: 
     try:
         text = with_instants(contest.rules_text, instants)
     except InvalidFile as error:
-        problems = [
-            {"line": p.line, "field": p.column, "found": p.found, "expected": p.expected}
-            for p in error.problems
-        ]
+        problems = [problem.as_dict() for problem in error.problems]
         raise Refused(
             "invalid", _("The phases would not follow one another any more."), problems
         ) from None

@@ -19,6 +19,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from tracecup import errors
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -208,7 +209,7 @@ def password_problems(password: str, person: Person, field: str = "password") ->
 
 def problem(field: str, expected: str, found: str = "", line: int = 0) -> Problem:
     """One bad place of a form (line 0) or a file."""
-    return {"line": line, "field": field, "found": found[:120], "expected": expected}
+    return errors.Problem(line, field, found[:120], expected).as_dict()
 
 
 def refuse_if(problems: Iterable[Problem]) -> None:

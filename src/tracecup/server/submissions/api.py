@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from ninja import Body, Query, Router, Schema, Status
 
+from tracecup.errors import Problem
 from tracecup.server.access import Role, role_in
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission
@@ -301,12 +302,9 @@ def _place(role: Role, fields: dict[str, str], name: str) -> tuple[str, str, int
             "invalid",
             _("There is no such thing to hand in."),
             [
-                {
-                    "line": 0,
-                    "field": "target",
-                    "found": said[:40],
-                    "expected": _("the number of a team, or 0: the benchmark"),
-                }
+                Problem(
+                    0, "target", said[:40], _("the number of a team, or 0: the benchmark")
+                ).as_dict()
             ],
         )
     return fields["kind"], fields.get("challenge", ""), int(said) if said else None

@@ -22,6 +22,7 @@ from tracecup.contest.challenges import (
     AttackKind,
 )
 from tracecup.contest.filenames import ContestFile, attack_file, parse_file_name, team_file
+from tracecup.errors import Problem
 from tracecup.safeio import MIB
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -214,13 +215,13 @@ def place_of(team: Team, name: str) -> tuple[str, str, int | None]:
             "invalid",
             _("The name of the file does not say what it is."),
             [
-                {
-                    "line": 0,
-                    "field": "name",
-                    "found": name[:120],
-                    "expected": f"etable_team{team.number:03d}-002_data02_TRP.csv, etraces_..., "
+                Problem(
+                    0,
+                    "name",
+                    name[:120],
+                    f"etable_team{team.number:03d}-002_data02_TRP.csv, etraces_..., "
                     f"anotraces_team{team.number:03d}_data02_TRP.csv",
-                }
+                ).as_dict()
             ],
         )
     if _owner(said) != team.number:
@@ -325,5 +326,5 @@ def _require_place(round: Round, kind: str, challenge: str, target: int | None) 
         raise Refused("invalid", _("There is no such thing to hand in."), problems)
 
 
-def _wrong(field: str, found: object, expected: str) -> dict[str, object]:
-    return {"line": 0, "field": field, "found": str(found)[:80], "expected": expected}
+def _wrong(field: str, found: object, expected: str) -> dict[str, int | str]:
+    return Problem(0, field, str(found)[:80], expected).as_dict()

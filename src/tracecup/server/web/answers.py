@@ -26,6 +26,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, Throttled, ValidationError
 from ninja.parser import Parser
 
+from tracecup.errors import Problem
 from tracecup.server.errors import Refused, not_found
 
 MAX_PROBLEMS = 10
@@ -67,12 +68,12 @@ def refusal_of(error: Exception) -> Refused:  # noqa: PLR0911 - one line for eac
 def invalid(error: ValidationError) -> Refused:
     """Fields that are missing or wrong; what was sent is not repeated."""
     problems = [
-        {
-            "line": 0,
-            "field": ".".join(str(part) for part in found["loc"][1:]) or str(found["loc"][0]),
-            "found": "",
-            "expected": str(found["msg"]),
-        }
+        Problem(
+            0,
+            ".".join(str(part) for part in found["loc"][1:]) or str(found["loc"][0]),
+            "",
+            str(found["msg"]),
+        ).as_dict()
         for found in error.errors[:MAX_PROBLEMS]
     ]
     return Refused("invalid", _("Some fields are missing or wrong."), problems)

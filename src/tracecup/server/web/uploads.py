@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 
+from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 from tracecup.server.web.answers import is_text
 from tracecup.server.web.incoming import disk_full, require_space, too_large
@@ -53,7 +54,7 @@ def fields_and_file(request: HttpRequest) -> tuple[dict[str, str], UploadedFile]
         fields, files = request.POST, request.FILES
     file = files.get("file")
     if file is None or len(files) != 1:
-        expected = {"line": 0, "field": "file", "found": str(len(files)), "expected": "one file"}
+        expected = Problem(0, "file", str(len(files)), "one file").as_dict()
         raise Refused("invalid", _("The form needs one file in the field `file`."), [expected])
     told = {name: str(fields.get(name, "")) for name in fields}
     if not all(is_text(one) for pair in told.items() for one in pair):
@@ -76,7 +77,7 @@ def flag(fields: Mapping[str, str], name: str) -> bool:
     """A field that is true or false."""
     said = fields.get(name, "").strip().lower()
     if said not in TRUE and said not in FALSE:
-        wrong = {"line": 0, "field": name, "found": said[:40], "expected": "true or false"}
+        wrong = Problem(0, name, said[:40], "true or false").as_dict()
         raise Refused("invalid", _("Some fields are missing or wrong."), [wrong])
     return said in TRUE
 
