@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tracecup import __version__
 from tracecup.attack import Case, InferenceAttack, ReidAttack
 from tracecup.contest.judging.answers import Truth
@@ -21,6 +23,7 @@ from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import Method
+from tracecup.rng import generator
 from tracecup.safeio import atomic_write
 from tracecup.score import FLOOR, utility_score
 from tracecup.study.comparison import DefendedRelease, attack
@@ -31,7 +34,11 @@ from tracecup.traces import SetTraces
 TOLERANCE = 2e-3
 """Tuning stops so near above the floor."""
 
+FEWEST = 12
+"""So many users are attacked before an attack is timed for the first time."""
+
 Attack = ReidAttack | InferenceAttack
+_compiled: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -88,13 +95,17 @@ class Cells:
         """Nothing is computed before it is asked for."""
         self.team, self.tuning = team, tuning
         self.seed = context.seed_of("existing", tuning.written)
+        self.some = context.seed_of("existing", "users")
         self.path = _path(context, team, tuning)
         self.held: dict[str, Any] = _read(self.path) or self._made()
 
     def met(self, method: Attack, users: int) -> dict[str, Any]:
-        """What an attack achieves on the first `users` users."""
+        """What an attack achieves on `users` users."""
         key = f"{method} on {users}"
         if key not in self.held["attacks"]:
+            if method.name not in _compiled:  # or the first would pay for all
+                attack(self._release(min(users, FEWEST)), method, self.seed)
+                _compiled.add(method.name)
             with watched() as peak:
                 found = attack(self._release(users), method, self.seed)
             interval = found.score.interval
@@ -134,10 +145,16 @@ class Cells:
         return method.obfuscate(self.team.city, self.team.original, self.seed)
 
     def _release(self, users: int) -> DefendedRelease:
-        """The first users' part of the release, shuffled; attacks on it are a case of their own."""
-        team = self.team.take_users(users)
-        cells = self._cells
-        part = cells if users == cells.n_users else cells.take_users(range(users))
+        """The part of some users, drawn at random, shuffled: a case of their own."""
+        team, part = self.team, self._cells
+        if users < part.n_users:
+            some = np.sort(generator(self.some).permutation(part.n_users)[:users])
+            team = replace(
+                team,
+                reference=team.reference.take_users(some),
+                original=team.original.take_users(some),
+            )
+            part = part.take_users(some)
         released, table = pseudonymize(part, self.seed)
         utility = utility_score(team.city, team.original, part)
         case = Case(team.city, team.reference, released)

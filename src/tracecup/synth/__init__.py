@@ -1,6 +1,6 @@
 """Room 4, synthesizers: from training traces to traces of people who do not exist.
 
-PPMTF and PPMTF+ with homes, SGD, SGLT, Private, Markov, Uniform, and the data of a contest.
+PPMTF and PPMTF+ with homes, SGD, SGLT, Private, PD, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
@@ -11,6 +11,8 @@ from tracecup.synth.contest_data import (
     contest_data,
     team_data,
 )
+from tracecup.synth.deniability import DeniabilityTest, seed_likelihoods
+from tracecup.synth.deniable import PD, DeniableModel
 from tracecup.synth.markov import Markov
 from tracecup.synth.modelfiles import load_model
 from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
@@ -23,10 +25,13 @@ from tracecup.synth.uniform import Uniform
 
 __all__ = [
     "CONTEST_SYNTHESIZER",
+    "PD",
     "PPMTF",
     "SGD",
     "SGLT",
     "ContestShape",
+    "DeniabilityTest",
+    "DeniableModel",
     "Markov",
     "Model",
     "PPMTFPlus",
@@ -42,5 +47,6 @@ __all__ = [
     "contest_data",
     "load_model",
     "make_tensors",
+    "seed_likelihoods",
     "team_data",
 ]
