@@ -86,7 +86,7 @@ class TestMethods:
 class TestSignature:
     def test_names_and_values(self) -> None:
         assert signature(parse("obfuscator", "Cheat(0.3)")) == "Cheat(p=0.3,...)"
-        assert signature(parse("reid", "Random-R")) == "Random-R"
+        assert signature(parse("reid", "Random-R")) == "Random-R(...)"
 
 
 class TestGuide:

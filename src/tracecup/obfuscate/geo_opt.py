@@ -45,11 +45,11 @@ class GeoOpt(Obfuscator):
     '2-geo-indistinguishable per km, per event, within a public tile; 10 events compose to 20'
     """
 
-    eps: float = parameter(4.0, "budget per km and event", low=0, low_open=True, high=1e3)
+    eps: float = parameter(4.0, "budget per km and event", low=0, low_open=True, high=50)
     tile: int = parameter(8, "width and height of a tile in regions", low=1, high=10)
     prior: str = prior_parameter()
 
-    knobs: ClassVar[tuple[Knob, ...]] = (Knob("eps", weak=100.0, strong=1e-3),)
+    knobs: ClassVar[tuple[Knob, ...]] = (Knob("eps", weak=16.0, strong=0.25),)
 
     def guarantee(self, events: int = 400) -> str:
         """eps-geo-indistinguishability between regions of one tile."""
