@@ -5,6 +5,7 @@ Everything is checked first; nothing is half-imported.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,9 +47,14 @@ def import_contest(
     without it the rules are those of 2019. Every release is judged and every answer scored anew.
     What cannot be scored because the truth is missing is said; a broken file stops the import.
 
+    A folder without files of teams but with score sheets (final_reidentification.csv,
+    final_traceinference.csv, final_utility.csv, the same for other rounds, or a workbook with
+    sheets called Final(ID Disclosure), ...) gives a finished contest too: scores only, no files.
+
     Example: `tracecup import files2019 --server contests --slug pws2019 --name "PWS Cup 2019"`
     """
     need_server()
+    from tracecup.contest.sheets.folder import find_sheets
     from tracecup.server.config import ServerConfig
     from tracecup.server.start import set_up
 
@@ -58,11 +64,14 @@ def import_contest(
     if two and len(two) != 2:
         raise InvalidParameter(f"--samples takes two numbers, got {len(two)}")
     set_up(server)
+    from tracecup.contest.legacy2019.folder import scan
     from tracecup.server.access import SYSTEM
     from tracecup.server.errors import Refused
     from tracecup.server.organising.import2019 import finish, import_folder
 
     try:
+        if find_sheets(files) and not scan(files).files:
+            return _sheets(files, slug, name, public, organiser, as_json)
         with progress("judging") as advance:
             made = import_folder(
                 files,
@@ -75,15 +84,11 @@ def import_contest(
                 samples=(two[0], two[1]) if two else None,
                 say=advance,
             )
-        for line in made.said:
-            people().print(f"note: {escape(line)}", soft_wrap=True)
+        _notes(made.said)
         results = finish(made)
     except Refused as error:
         raise InvalidParameter(error.message) from error
-    winners = {
-        key: {"title": award["title"], "winners": award["winners"]}
-        for key, award in results.summary["awards"].items()
-    }
+    winners = _winners(results)
     payload: dict[str, Any] = {
         "contest": slug,
         "teams": made.teams,
@@ -103,6 +108,60 @@ def import_contest(
     ]
     emit(as_json, payload, table_of(escape(name), rows))
     return 0
+
+
+def _sheets(files: Path, slug: str, name: str, public: bool, organiser: str, as_json: bool) -> int:
+    """Score sheets without traces: scores only, no files."""
+    from tracecup.server.access import SYSTEM
+    from tracecup.server.organising.sheetsimport import import_sheets
+
+    made = import_sheets(
+        files,
+        SYSTEM,
+        slug=slug,
+        name=name,
+        is_public=public,
+        organisers=_organisers(organiser),
+    )
+    _notes(made.said)
+    winners = _winners(made.results)
+    rounds = [one.name for one in made.contest.rounds.all()]
+    payload: dict[str, Any] = {
+        "contest": slug,
+        "scores_only": True,
+        "rounds": rounds,
+        "teams": made.teams,
+        "releases": made.releases,
+        "valid": made.valid,
+        "scores": made.scores,
+        "awards": winners,
+        "notes": list(made.said),
+    }
+    rows = [
+        ("address", f"/c/{slug}/"),
+        ("what", "scores only, no files"),
+        ("rounds", ", ".join(rounds)),
+        ("teams", str(made.teams)),
+        ("releases", f"{made.releases}, {made.valid} of them valid"),
+        ("scores", str(made.scores)),
+        *((one["title"], ", ".join(one["winners"]) or "nobody") for one in winners.values()),
+        ("notes", str(len(made.said))),
+    ]
+    emit(as_json, payload, table_of(escape(name), rows))
+    return 0
+
+
+def _notes(said: Sequence[str]) -> None:
+    for line in said:
+        people().print(f"note: {escape(line)}", soft_wrap=True)
+
+
+def _winners(results: Any) -> dict[str, dict[str, Any]]:
+    """Award -> title and winners of a set of results."""
+    return {
+        key: {"title": award["title"], "winners": award["winners"]}
+        for key, award in results.summary["awards"].items()
+    }
 
 
 def _organisers(username: str) -> list[Any]:

@@ -132,7 +132,7 @@ def extended_until(round: Round, action: Action, team: Team) -> datetime | None:
 def current_round(contest: Contest, at: datetime) -> Round | None:
     """The round that people mean now: the last one that has begun, else the first."""
     rounds = list(contest.rounds.all())
-    begun = [one for one in rounds if phase_now(one, at) is not None]
+    begun = [one for one in rounds if one.closed_at or phase_now(one, at) is not None]
     return begun[-1] if begun else (rounds[0] if rounds else None)
 
 

@@ -84,8 +84,8 @@ def compute_results(
     tables = {
         "releases": _release_table(board, submissions, targets),
         "cells": _cell_table(targets, attacks),
-        "sums": _sum_table(board, counted),
-        "awards": _award_table(awards, ranks),
+        "sums": sum_table(board, counted),
+        "awards": award_table(awards, ranks),
         "users": _user_table(targets, board),
         "utility": _utility_table(submissions),
     }
@@ -202,7 +202,8 @@ def _cell_table(
     return ResultTable.of_rows(CELL_COLUMNS, rows)
 
 
-def _sum_table(board: Scoreboard, counted: Targets) -> ResultTable:
+def sum_table(board: Scoreboard, counted: Targets) -> ResultTable:
+    """Every attacker's sum over the counted targets, and how many of them it did not attack."""
     rows: list[list[Value]] = []
     for kind in ATTACK_KINDS:
         one = board.board(kind)
@@ -212,15 +213,17 @@ def _sum_table(board: Scoreboard, counted: Targets) -> ResultTable:
     return ResultTable.of_rows(("kind", "attacker", "sum", "not_attacked"), rows)
 
 
-def _award_table(
+def award_table(
     awards: Mapping[str, Award], ranks: Mapping[str, Mapping[str, RankInterval]]
 ) -> ResultTable:
+    """All places of all awards, with the intervals of ranks where there are any."""
     rows: list[list[Value]] = []
     for key, award in awards.items():
         for place in award.places:
-            sure = ranks[key][place.team]
+            sure = ranks.get(key, {}).get(place.team)
+            low, high = (sure.low, sure.high) if sure else (None, None)
             rows.append([
-                key, award.title, place.rank, sure.low, sure.high, column_of(place.team),
+                key, award.title, place.rank, low, high, column_of(place.team),
                 place.value, award.better, None,
             ])  # fmt: skip
         for team, reason in award.excluded.items():

@@ -73,6 +73,11 @@ def read_cells(path: Path, sheet: str = "") -> Iterator[Row]:
         yield number, [cell.strip() for cell in _fields(line)]
 
 
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """The names of a workbook's sheets; one without a name for a CSV."""
+    return tuple(_opened(path).sheetnames) if magic_of(path) == WORKBOOK_MAGIC else ("",)
+
+
 def spelled(value: float) -> str:
     """A score as the sheets write it: shortest digits that give it back, whole numbers plain.
 

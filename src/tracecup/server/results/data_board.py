@@ -12,6 +12,7 @@ from datetime import datetime
 from ninja import Schema
 
 from tracecup.contest.correlation import Correlation
+from tracecup.contest.results.from_sheets import SCORES_ONLY
 from tracecup.facts.board import (
     AwardFacts,
     BoardFacts,
@@ -26,7 +27,10 @@ TABLES = ("releases", "cells", "sums", "awards")
 
 
 class Board(Schema):
-    """The published results of a round."""
+    """The published results of a round.
+
+    `scores_only`: they come from published score sheets, without releases and answers.
+    """
 
     number: int
     scorer: str
@@ -39,6 +43,7 @@ class Board(Schema):
     matrices: list[MatrixFacts]
     correlation: Correlation
     tables: list[str]
+    scores_only: bool
 
     @property
     def charted(self) -> BoardFacts:
@@ -67,6 +72,7 @@ def board(found: ResultSet, names: Mapping[str, str]) -> Board:
         matrices=list(facts.matrices),
         correlation=facts.correlation,
         tables=sorted(found.tables),
+        scores_only=bool(found.summary.get(SCORES_ONLY)),
     )
 
 

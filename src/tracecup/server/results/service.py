@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.commitment import SCORER
+from tracecup.contest.results.from_sheets import SCORES_ONLY
 from tracecup.contest.sheets import column_of, team_of
 from tracecup.contest.standing.awards import Award, Exclusion, give_awards
 from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard, State
@@ -68,6 +69,9 @@ def compute_result_set(
         round = _locked(round)
         if round.judged_at is None:
             raise Refused("conflict", _("Before the releases are judged there are no results."))
+        before = published(round)
+        if before is not None and before.summary.get(SCORES_ONLY):
+            raise Refused("conflict", _("Scores only, no files: nothing can be scored anew."))
         enqueue_samples(round)
         last = round.result_sets.aggregate(last=Max("number"))["last"] or 0
         made = ResultSet.objects.create(

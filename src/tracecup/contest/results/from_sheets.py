@@ -1,0 +1,135 @@
+"""The results of a round of which only its score sheets are left: the same tables, fewer columns.
+
+No intervals, no expected errors, no single users: these need traces and answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
+from tracecup.contest.entries import BENCHMARK
+from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.results.compute import (
+    CELL_COLUMNS,
+    RELEASE_COLUMNS,
+    award_table,
+    sum_table,
+)
+from tracecup.contest.results.tables import ResultTable, Value
+from tracecup.contest.rules import Rules
+from tracecup.contest.sheets import FILE_COLUMN, Sheet, column_of
+from tracecup.contest.sheets.standings import Standings
+from tracecup.contest.standing.awards import give_awards
+from tracecup.contest.standing.scoreboard import State
+from tracecup.errors import InvalidTraces
+from tracecup.score import is_valid
+
+SCORES_ONLY = "scores_only"
+"""Key of a summary that says so."""
+
+
+@dataclass(frozen=True, eq=False)
+class SheetResults:
+    """Tables and summary as `compute_results` gives them, from sheets alone."""
+
+    tables: Mapping[str, ResultTable]
+    summary: Mapping[str, Any]
+    sheets: Mapping[str, Sheet]
+
+
+def results_of_sheets(rules: Rules, found: Standings) -> SheetResults:
+    """Tables of releases, cells, sums, awards and utilities of a round.
+
+    Awards are given by `rules`; a file must have a name of the contest (`pubtraces_team003_...`),
+    and every sample attack of the sheets a name in the rules.
+    """
+    board, counted = found.board, rules.awards.attack_targets
+    for row in board.releases:
+        said = parse_file_name(row.name)
+        if said is None or (row.benchmark and row.name != BENCHMARK.release):
+            raise InvalidTraces(
+                f"{row.name} is no name of a released file; expected one such as "
+                f"pubtraces_team003_data02_TRP.csv, the benchmark {BENCHMARK.release}"
+            )
+    for kind in ATTACK_KINDS:
+        known = rules.samples.columns(kind)
+        strange = [name for name in board.board(kind).samples if name not in known]
+        if strange:
+            raise InvalidTraces(
+                f"the rules name no sample attack {strange[0]} (known: {', '.join(known)})"
+            )
+    awards = give_awards(board, rules.awards)
+    correlation = board.correlation(counted if "trace" in board.challenges else "all")
+    tables = {
+        "releases": _release_table(rules, found),
+        "cells": _cell_table(rules, found),
+        "sums": sum_table(board, counted),
+        "awards": award_table(awards, {}),
+    }
+    if found.utility is not None:
+        rows: list[list[Value]] = [[name, value] for name, value in found.utility.items()]
+        tables["utility"] = ResultTable.of_rows((FILE_COLUMN, "utility"), rows)
+    summary = {
+        SCORES_ONLY: True,
+        "awards": {
+            key: {
+                "title": award.title,
+                "winners": list(award.winners),
+                "tie": award.tied,
+                "value": award.places[0].value if award.places else None,
+            }
+            for key, award in awards.items()
+        },
+        "correlation": vars(correlation),
+        "releases": len(board.releases),
+        "published": sum(row.valid for row in board.releases),
+        "valid": sum(row.valid and not row.benchmark for row in board.releases),
+        "attacks": len(tables["cells"].columns["score"]),
+    }
+    return SheetResults(
+        tables, summary, {kind: Sheet.of(board.board(kind)) for kind in ATTACK_KINDS}
+    )
+
+
+def _release_table(rules: Rules, found: Standings) -> ResultTable:
+    board = found.board
+    minima = {kind: board.board(kind).minimum() for kind in ATTACK_KINDS}
+    rows: list[list[Value]] = []
+    for row in board.releases:
+        by = {kind: " ".join(board.board(kind).strongest(row.name)) for kind in ATTACK_KINDS}
+        utility = None if found.utility is None else found.utility[row.name]
+        rows.append([
+            row.name, row.team, row.challenge, "benchmark" if row.benchmark else "team",
+            row.valid, False, reason_of(rules, row.valid, utility), "", utility, None, None,
+            *(cell for kind in CHALLENGES for cell in (minima[kind][row.name], by[kind])),
+            None, None,
+        ])  # fmt: skip
+    return ResultTable.of_rows(RELEASE_COLUMNS, rows)
+
+
+def reason_of(rules: Rules, valid: bool, utility: float | None) -> str:
+    """Why a release does not count, in the judge's words; "" for one that does."""
+    if valid:
+        return ""
+    floor = rules.scores.utility_floor
+    if utility is None or is_valid(utility, floor):
+        return "invalid in the sheet"
+    return f"utility {utility:.6f} is below the floor {floor:g}"
+
+
+def _cell_table(rules: Rules, found: Standings) -> ResultTable:
+    rows: list[list[Value]] = []
+    for kind in ATTACK_KINDS:
+        board, attacks = found.board.board(kind), rules.samples.columns(kind)
+        for i, row in enumerate(board.releases):
+            for j, name in enumerate(board.columns):
+                if board.states[i, j] == State.SCORED:
+                    score = float(board.values[i, j])
+                    rows.append([
+                        kind, row.name, column_of(name), attacks.get(name, ""), score,
+                        *[None] * 5,
+                    ])  # fmt: skip
+    return ResultTable.of_rows(CELL_COLUMNS, rows)
