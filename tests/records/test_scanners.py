@@ -24,7 +24,7 @@ def fields(*words: bytes):
 
 
 class TestSplitLines:
-    @pytest.mark.parametrize("text", [b"a\tb\n\tc\nd\n", b"a\tb\r\n\tc\r\nd\r\n", b"a\tb\n\tc\nd"])
+    @pytest.mark.parametrize("text", [b"a\tb\n\tc\nd\n", b"a\tb\r\n\tc\r\nd\r\n"])
     def test_fields_and_counts(self, text):
         buffer = np.frombuffer(text, dtype=np.uint8)
         begin, end, count, lengths = scanners.split_lines(buffer, 9, False, np.arange(2), 2, 3)
@@ -41,6 +41,14 @@ class TestSplitLines:
         begin, _, count, _ = scanners.split_lines(buffer, 44, False, np.array([-1, 1, 0]), 2, 1)
         assert begin.tolist() == [[4], [2]]
         assert count.tolist() == [4]
+
+    def test_quoted_fields_before_every_line_end(self):
+        text = b'"a","b"\r\n"c",d\r\n"e","f"\n'
+        buffer = np.frombuffer(text, dtype=np.uint8)
+        begin, end, count, _ = scanners.split_lines(buffer, 44, True, np.arange(2), 2, 3)
+        assert count.tolist() == [2, 2, 2]
+        cut = [text[b:e] for b, e in zip(begin.T.ravel(), end.T.ravel(), strict=True)]
+        assert cut == [b"a", b"b", b"c", b"d", b"e", b"f"]
 
     def test_unclosed_quote_is_marked(self):
         buffer = np.frombuffer(b'"a,b\n1,2\n', dtype=np.uint8)

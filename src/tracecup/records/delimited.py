@@ -205,8 +205,9 @@ class _Cut:
     limits: Limits
 
     def __call__(self) -> Block:
-        text, layout, places = self.text, self.layout, self.places
-        lines = text.count(b"\n") + (not text.endswith(b"\n"))
+        layout, places = self.layout, self.places
+        text = self.text if self.text.endswith(b"\n") else self.text + b"\n"
+        lines = text.count(b"\n")
         buffer = np.frombuffer(text, dtype=np.uint8)
         rows = np.full(max(places) + 1, -1, dtype=np.int64)
         rows[list(places)] = np.arange(len(places))

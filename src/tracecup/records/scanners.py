@@ -23,7 +23,7 @@ MAX_YEAR = 9999
 
 
 @kernel
-def split_lines(  # noqa: PLR0912 - a scanner in one loop; calls would cost more than its steps
+def split_lines(
     text: NDArray[np.uint8],
     delimiter: int,
     quoted: bool,
@@ -32,55 +32,65 @@ def split_lines(  # noqa: PLR0912 - a scanner in one loop; calls would cost more
     lines: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Cut text of `lines` whole lines into fields: (begin, end, number of fields, length of a
-    line in bytes).
+    line in bytes). The text ends with a line end.
 
     Field f of a line goes to row `places[f]` of begin and end, shape (columns, lines), unless
     that is negative; rows hold bytes without quotes, -1 where a line has no such field. A quote
-    that is not closed on its line makes the number of fields negative.
+    that is not closed on its line makes the number of fields negative. One pass over the bytes;
+    unsigned places spare the check for negative ones.
     """
     begin = np.full((columns, lines), -1, dtype=np.int32)
     end = np.full((columns, lines), -1, dtype=np.int32)
     fields = np.zeros(lines, dtype=np.int64)
     lengths = np.zeros(lines, dtype=np.int64)
-    at = 0
+    at, one = np.uint64(0), np.uint64(1)
     for line in range(lines):
-        stop = at
-        while stop < len(text) and text[stop] != LF:
-            stop += 1
-        lengths[line] = stop - at
-        last = stop - 1 if stop > at and text[stop - 1] == CR else stop
+        start = at
         count = 0
         broken = False
         while True:
             first = at
-            row = places[count] if count < len(places) else -1
-            if quoted and at < last and text[at] == QUOTE:
-                at += 1
-                while at < last:
-                    if text[at] == QUOTE:
-                        if at + 1 >= last or text[at + 1] == delimiter:
-                            break
-                        if text[at + 1] == QUOTE:  # a doubled quote stands for one
-                            at += 1
-                    at += 1
-                broken = broken or at >= last
-                if row >= 0:
-                    begin[row, line] = first + 1
-                    end[row, line] = at
-                at = min(at + 1, last)
+            if quoted and text[at] == QUOTE:
+                last, at, closed = _quoted(text, at + one, delimiter)
+                first += one
+                broken = broken or not closed
             else:
-                while at < last and text[at] != delimiter:
-                    at += 1
-                if row >= 0:
-                    begin[row, line] = first
-                    end[row, line] = at
+                while text[at] != delimiter and text[at] != LF:
+                    at += one
+                last = at
+                if text[at] == LF and at > first and text[at - one] == CR:
+                    last -= one
+            if count < len(places) and places[count] >= 0:
+                begin[places[count], line] = first
+                end[places[count], line] = last
             count += 1
-            if at >= last:
+            if text[at] == LF:
                 break
-            at += 1
+            at += one
         fields[line] = -count if broken else count
-        at = stop + 1
+        lengths[line] = at - start
+        at += one
     return begin, end, fields, lengths
+
+
+@kernel
+def _quoted(text: NDArray[np.uint8], at: int, delimiter: int) -> tuple[int, int, bool]:
+    """The end of the quoted field that begins at `at`, the delimiter or line end behind it, and
+    whether it is closed: by a quote with a delimiter or line end behind it.
+    """
+    one = np.uint64(1)
+    while text[at] != LF:
+        if text[at] == QUOTE:
+            after = at + one
+            if text[after] == CR and text[after + one] == LF:
+                after += one
+            if text[after] == delimiter or text[after] == LF:
+                return at, after, True
+            if text[at + one] == QUOTE:  # a doubled quote stands for one
+                at += one
+        at += one
+    last = at - one if text[at - one] == CR else at
+    return last, at, False
 
 
 @kernel
