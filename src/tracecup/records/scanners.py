@@ -74,7 +74,9 @@ def split_lines(
 
 
 @kernel
-def _quoted(text: NDArray[np.uint8], at: int, delimiter: int) -> tuple[int, int, bool]:
+def _quoted(
+    text: NDArray[np.uint8], at: np.uint64, delimiter: int
+) -> tuple[np.uint64, np.uint64, bool]:
     """The end of the quoted field that begins at `at`, the delimiter or line end behind it, and
     whether it is closed: by a quote with a delimiter or line end behind it.
     """
