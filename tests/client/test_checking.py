@@ -60,7 +60,7 @@ class TestRelease:
         (found,) = local.check(path, meant_by(RELEASE))
         rules = parse_rules(RULES)
         judge = Judge(rules, local.judge.city, rules.clock_of("final"))
-        verdict = judge.check_submission(path, original)
+        verdict = judge.verdict(original, judge.read_submission(path))
         assert (found.utility, found.valid) == (verdict.utility.value, verdict.valid)
         assert found.low <= found.utility <= found.high
 
