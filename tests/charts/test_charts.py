@@ -11,18 +11,12 @@ import pytest
 
 from made_up import board_of
 from tracecup.charts.figure import Listing, tooltip
-from tracecup.charts.maps import (
-    cell_text,
-    city_map,
-    example_maps,
-    moved_map,
-    population_map,
-    trace_maps,
-)
+from tracecup.charts.maps import city_map, moved_map, population_map
 from tracecup.charts.matrices import heat_map
 from tracecup.charts.movement import movement_charts
 from tracecup.charts.risk import own_risks, risk_bands, risk_histogram
 from tracecup.charts.scores import scatter, utility
+from tracecup.charts.tracemaps import cell_text, example_maps, trace_maps
 from tracecup.contest.correlation import Correlation
 from tracecup.facts import (
     AttackerFacts,

@@ -8,7 +8,6 @@ import pytest
 from tracecup.contest.correlation import Correlation
 from tracecup.errors import InvalidParameter
 from tracecup.facts import CityFacts, Population, ReleaseFacts, UserRisks
-from tracecup.facts.board import group_of_method
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +35,6 @@ class TestBounds:
         assert ReleaseFacts("001", "A", trace_min=0.72, ceiling=0.71).uncredited
         assert not ReleaseFacts("001", "A", trace_min=0.7, ceiling=0.71).uncredited
         assert not ReleaseFacts("001", "A", trace_min=0.7).uncredited
-
-    def test_groups_are_told_by_the_method(self):
-        assert group_of_method("MDAV(4)") == pytest.approx(0.75)
-        assert group_of_method("MDAV(4,floor=0.7)") is None
-        assert group_of_method("PL(4,1)") is None
-        assert group_of_method("our secret sauce (v2)") is None
 
 
 def other_board(facts, **changes):

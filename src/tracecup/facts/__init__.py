@@ -13,9 +13,9 @@ from tracecup.facts.board import (
     MatrixRow,
     PlaceFacts,
     ReleaseFacts,
-    board_facts,
 )
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
+from tracecup.facts.tables import board_facts
 
 __all__ = [
     "AttackerFacts",

@@ -24,8 +24,9 @@ from tracecup.contest.rules import Rules
 from tracecup.contest.sheets import team_of
 from tracecup.contest.smallfiles import read_json
 from tracecup.errors import InvalidFile, Problem
-from tracecup.facts.board import BoardFacts, Rows, board_facts
+from tracecup.facts.board import BoardFacts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
+from tracecup.facts.tables import Rows, board_facts
 from tracecup.facts.text import short_method
 from tracecup.score import inference_score, true_link_bound
 from tracecup.traces import Traces

@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from importlib import metadata, resources
 
-from tracecup.charts import maps, matrices, risk, scores
+from tracecup.charts import maps, matrices, risk, scores, tracemaps
 from tracecup.charts.figure import Figure
 from tracecup.charts.words import status, who
 from tracecup.contest.standing.awards import AWARDS
@@ -121,7 +121,7 @@ def _sections(facts: ContestFacts) -> list[Section]:
             "The city and one user",
             [],
             maps.population_map(city, facts.population) if city and facts.population else None,
-            maps.example_maps(city, facts.example) if city and facts.example else None,
+            tracemaps.example_maps(city, facts.example) if city and facts.example else None,
         ),
         Section("lessons", "What to learn from it", lessons(facts)),
     ]

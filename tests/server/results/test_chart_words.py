@@ -13,9 +13,10 @@ from django.utils import translation
 from django.utils.translation import gettext
 
 from tracecup.charts.arrivals import hours_chart
-from tracecup.charts.maps import city_map, moved_map, trace_maps
+from tracecup.charts.maps import city_map, moved_map
 from tracecup.charts.matrices import heat_map
 from tracecup.charts.scores import scatter, utility
+from tracecup.charts.tracemaps import trace_maps
 from tracecup.contest.correlation import Correlation
 from tracecup.facts import AttackerFacts, CityFacts, MatrixFacts, MatrixRow, ReleaseFacts
 from tracecup.facts.board import STATUSES

@@ -16,15 +16,8 @@ from ninja import Schema
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.contest.sheets import column_of, team_of
-from tracecup.facts.board import (
-    AttackerFacts,
-    BoardFacts,
-    MatrixFacts,
-    MatrixRow,
-    all_named,
-    labels_of,
-    named,
-)
+from tracecup.facts.board import AttackerFacts, BoardFacts, MatrixFacts, MatrixRow
+from tracecup.facts.tables import all_named, labels_of, named
 from tracecup.score import guessing_bound
 from tracecup.server import clock
 from tracecup.server.access import Role

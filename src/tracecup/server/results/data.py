@@ -11,7 +11,8 @@ from datetime import datetime
 from ninja import Schema
 
 from tracecup.contest.results.tables import ResultTable
-from tracecup.facts.board import AwardFacts, award_facts
+from tracecup.facts.board import AwardFacts
+from tracecup.facts.tables import award_facts
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found

@@ -13,13 +13,8 @@ from ninja import Schema
 
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.results.from_sheets import SCORES_ONLY
-from tracecup.facts.board import (
-    AwardFacts,
-    BoardFacts,
-    MatrixFacts,
-    ReleaseFacts,
-    board_facts,
-)
+from tracecup.facts.board import AwardFacts, BoardFacts, MatrixFacts, ReleaseFacts
+from tracecup.facts.tables import board_facts
 from tracecup.server.models import ResultSet
 from tracecup.server.results.service import table_rows
 

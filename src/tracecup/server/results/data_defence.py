@@ -16,7 +16,7 @@ from ninja import Schema
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.contest.sheets import team_of
-from tracecup.facts.board import named
+from tracecup.facts.tables import named
 from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
 from tracecup.server.results.data import shown

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from tracecup.charts.figure import Figure
-from tracecup.charts.maps import trace_maps
 from tracecup.charts.risk import own_risks
+from tracecup.charts.tracemaps import trace_maps
 from tracecup.server.models import Appeal
 from tracecup.server.organising import messages as letters
 from tracecup.server.results import data_defence as defence_data

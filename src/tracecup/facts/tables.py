@@ -1,0 +1,240 @@
+"""The board of a round from the tables of its results, and from nothing else.
+
+The tables are the judge's own, so their columns are known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tracecup.contest.challenges import ATTACK_KINDS
+from tracecup.contest.correlation import Correlation
+from tracecup.contest.rules import Rules, ScoreRules
+from tracecup.contest.sheets import team_of
+from tracecup.contest.standing.awards import Award
+from tracecup.errors import TraceCupError
+from tracecup.facts.board import (
+    AttackerFacts,
+    AwardFacts,
+    BoardFacts,
+    ExcludedFacts,
+    MatrixFacts,
+    MatrixRow,
+    PlaceFacts,
+    ReleaseFacts,
+)
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.score import group_bound, guessing_bound, true_link_bound
+
+OVERALL = "overall"
+
+Rows = Sequence[Mapping[str, Any]]
+"""A table of results row by row."""
+Names = Mapping[str, str]
+
+
+def board_facts(
+    rules: Rules, tables: Mapping[str, Rows], correlation: Correlation, names: Names
+) -> BoardFacts:
+    """The board from the tables `releases`, `cells`, `sums` and `awards` of a set of results.
+
+    `names` are those of teams by their numbers ("007") and of sample attacks by their columns
+    ("T1"); who is not in it has no name.
+    """
+    awards = _awards(tables["awards"], names)
+    releases = _releases(rules, tables["releases"], names, awards)
+    matrices = (_matrix(kind, tables, releases, names) for kind in ATTACK_KINDS)
+    return BoardFacts(awards, releases, tuple(matrices), correlation)
+
+
+def award_facts(key: str, award: Award, names: Names) -> AwardFacts:
+    """An award over several rounds; without intervals of ranks."""
+    places = [
+        PlaceFacts(one.rank, None, None, one.team, names.get(one.team, one.team), one.value)
+        for one in award.places
+    ]
+    out = [
+        ExcludedFacts(team, names.get(team, team), reason)
+        for team, reason in award.excluded.items()
+    ]
+    return _award(key, award.title, award.better, places, out)
+
+
+def labels_of(releases: Mapping[str, str]) -> dict[str, str]:
+    """Short names of releases: the team's number, with the data set where a team has two.
+
+    >>> labels_of({"pubtraces_team001_data02_TRP.csv": "001"})
+    {'pubtraces_team001_data02_TRP.csv': '001'}
+    """
+    several = {team for team, count in Counter(releases.values()).items() if count > 1}
+    return {
+        file: f"{team} {file.removesuffix('.csv')[-3:]}" if team in several else team
+        for file, team in releases.items()
+    }
+
+
+def named(team: str, names: Names) -> str:
+    """A column of a board for people: its number, and its name where it has one.
+
+    >>> named("team003", {"003": "Blue"}), named("I1", {"I1": "Random-R"}), named("004", {})
+    ('003 Blue', 'I1 Random-R', '004')
+    """
+    label = team_of(team)
+    return f"{label} {names[label]}" if names.get(label) else label
+
+
+def all_named(columns: str, names: Names) -> str:
+    """Several columns, as `s_R_by` tells them: all attackers who reached a minimum.
+
+    >>> all_named("team003 I1", {"003": "Blue"})
+    '003 Blue, I1'
+    """
+    return ", ".join(named(column, names) for column in columns.split())
+
+
+def _releases(
+    rules: Rules, rows: Rows, names: Names, awards: tuple[AwardFacts, ...]
+) -> tuple[ReleaseFacts, ...]:
+    places = {one.team: one for award in awards if award.key == OVERALL for one in award.places}
+    labels = labels_of({row["pubtraces"]: row["team"] for row in rows})
+    return tuple(
+        ReleaseFacts(
+            label=labels[row["pubtraces"]],
+            name=names.get(row["team"], ""),
+            status=_status(row),
+            file=row["pubtraces"],
+            team=row["team"],
+            challenge=row["challenge"],
+            valid=bool(row["valid"]),
+            reason=row["reason"] or "",
+            method=row["method"] or "",
+            utility=row["utility"],
+            utility_low=row["utility_low"],
+            utility_high=row["utility_high"],
+            reid_min=row["s_R_min"],
+            reid_by=row["s_R_by"] or "",
+            reid_by_names=all_named(row["s_R_by"] or "", names),
+            trace_min=row["s_T_min"],
+            trace_by=row["s_T_by"] or "",
+            trace_by_names=all_named(row["s_T_by"] or "", names),
+            guessing=guessing_bound(rules.users),
+            group=group_of_method(row["method"] or ""),
+            ceiling=row["s_T_ceiling"],
+            true_link=_true_link(rules.scores, row["utility"]),
+            expected_error_km=row["expected_error_km"],
+            place=places[row["team"]].rank if row["team"] in places else None,
+            total=places[row["team"]].value if row["team"] in places else None,
+        )
+        for row in rows
+    )
+
+
+def group_of_method(method: str) -> float | None:
+    """The bound of groups, as far as the name of a method tells it.
+
+    >>> group_of_method("MDAV(4)"), group_of_method("PL(4,1)")
+    (0.75, None)
+    """
+    try:
+        crowd = parse_obfuscator(method).crowd
+    except TraceCupError:
+        return None  # teams may call their method as they like
+    return None if crowd is None else group_bound(crowd)
+
+
+def _true_link(scores: ScoreRules, utility: float | None) -> float | None:
+    if utility is None:
+        return None
+    return true_link_bound(
+        utility, utility_reach_km=scores.lambda_u, inference_reach_km=scores.lambda_t
+    )
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    if row["hors_concours"]:
+        return "hors concours"
+    if not row["valid"]:
+        return "invalid"
+    return "benchmark" if row["role"] == "benchmark" else "team"
+
+
+def _awards(rows: Rows, names: Names) -> tuple[AwardFacts, ...]:
+    found = []
+    for key in dict.fromkeys(row["award"] for row in rows):
+        mine = [(team_of(str(row["team"])), row) for row in rows if row["award"] == key]
+        places = [
+            PlaceFacts(
+                row["rank"], row["rank_low"], row["rank_high"], team, names.get(team, team),
+                row["value"],
+            )
+            for team, row in mine
+            if row["rank"] is not None
+        ]  # fmt: skip
+        out = [
+            ExcludedFacts(team, names.get(team, team), row["excluded"] or "")
+            for team, row in mine
+            if row["rank"] is None
+        ]
+        _team, first = mine[0]
+        found.append(_award(key, first["title"], first["better"], places, out))
+    return tuple(found)
+
+
+def _award(
+    key: str, title: str, better: str, places: list[PlaceFacts], out: list[ExcludedFacts]
+) -> AwardFacts:
+    first = [one for one in places if one.rank == 1]
+    return AwardFacts(
+        key,
+        title,
+        better,
+        winners=tuple(one.name for one in first),
+        tie=len(first) > 1,
+        value=first[0].value if first else None,
+        places=tuple(places),
+        excluded=tuple(out),
+    )
+
+
+def _matrix(
+    kind: str, tables: Mapping[str, Rows], releases: tuple[ReleaseFacts, ...], names: Names
+) -> MatrixFacts:
+    cells = [row for row in tables["cells"] if row["kind"] == kind]
+    score = {(row["pubtraces"], team_of(row["attacker"])): row["score"] for row in cells}
+    attack = {team_of(row["attacker"]): row["attack"] or "" for row in cells}
+    sums = {team_of(row["attacker"]): row for row in tables["sums"] if row["kind"] == kind}
+    columns = list(dict.fromkeys([*sums, *attack]))
+    nothing = {"sum": None, "not_attacked": None}
+    attackers = [
+        AttackerFacts(
+            one,
+            names.get(one, ""),
+            attack.get(one, ""),
+            sum=sums.get(one, nothing)["sum"],
+            not_attacked=sums.get(one, nothing)["not_attacked"],
+        )
+        for one in sorted(filter(str.isdigit, columns))
+    ]
+    attackers += [
+        AttackerFacts(one, "", attack.get(one) or names.get(one, ""), sample=True)
+        for one in columns
+        if not one.isdigit()
+    ]
+    return MatrixFacts(
+        kind,
+        tuple(attackers),
+        tuple(
+            MatrixRow(
+                release.label,
+                release.name,
+                tuple(score.get((release.file, one.label)) for one in attackers),
+                getattr(release, f"{kind}_min"),
+                getattr(release, f"{kind}_by_names"),
+                release.bounds.reid if kind == "reid" else release.ceiling,
+                release.benchmark,
+            )
+            for release in releases
+        ),
+    )
