@@ -1,4 +1,4 @@
-"""Room 9, the contest server: accounts, clock, pages, API, jobs. No rule of the contest lives here.
+"""The contest server: accounts, clock, pages, API, jobs. No rule of the contest lives here.
 
 Django over SQLite or PostgreSQL; `tracecup serve DIR` starts it.
 """

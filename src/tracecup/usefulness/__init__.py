@@ -1,4 +1,4 @@
-"""Usefulness for applications: of synthetic traces and of releases.
+"""Room 9, usefulness for applications: of synthetic traces and of releases.
 
 Every metric carries its name, direction, range and unit.
 """
