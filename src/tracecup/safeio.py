@@ -10,8 +10,8 @@ import os
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
@@ -130,7 +130,8 @@ def long_line(path: str | os.PathLike[str], number: int, limits: Limits) -> Inva
 def atomic_write(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Write a file that appears whole or not at all: temporary name, fsync, rename.
 
-    A name ending in .gz or .zst is compressed. The same content gives the same bytes.
+    A name that ends like one of `COMPRESSIONS` (.gz, .zst) is compressed. The same content gives
+    the same bytes.
     """
     target = Path(path)
     with (
@@ -205,10 +206,11 @@ def show(value: bytes | str, longest: int = 40) -> str:
 def _read(path: str | os.PathLike[str], file: IO[bytes], size: int) -> bytes:
     try:
         return file.read(size) or b""
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+    except _BROKEN as error:
         cut = isinstance(error, EOFError)
         found = "a truncated archive" if cut else f"a broken archive ({error})"
-        raise InvalidFile(path, [Problem(0, "", found, "a complete gzip or zstd file")]) from error
+        known = " or ".join(one.name for one in COMPRESSIONS)
+        raise InvalidFile(path, [Problem(0, "", found, f"a complete {known} file")]) from error
     except OSError as error:
         raise UnreadableFile(path, _reason(error)) from error
 
@@ -243,25 +245,89 @@ class _WholeZstd:
 
 
 def _decompressed(raw: IO[bytes], magic: bytes) -> IO[bytes]:
-    if magic.startswith(GZIP_MAGIC):
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb"))
-    if magic == ZSTD_MAGIC:
-        return cast(IO[bytes], _WholeZstd(raw))
+    for one in COMPRESSIONS:
+        if magic.startswith(one.magic):
+            return one.reader(raw)
     return raw
 
 
 @contextmanager
 def _compressed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    if name.endswith(".gz"):
-        # No name and no time in the header: equal content, equal bytes.
-        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
-            yield cast(IO[bytes], file)
-    elif name.endswith(".zst"):
-        packer = zstandard.ZstdCompressor(level=6, write_checksum=True)
-        with packer.stream_writer(raw, closefd=False) as file:
-            yield cast(IO[bytes], file)
-    else:
-        yield raw
+    for one in COMPRESSIONS:
+        if name.endswith(one.suffix):
+            with one.writer(raw) as file:
+                yield file
+            return
+    yield raw
+
+
+def plain_name(name: str) -> str:
+    """A file's name without the suffix of its compression.
+
+    >>> plain_name("info_region.csv.gz"), plain_name("a.parquet")
+    ('info_region.csv', 'a.parquet')
+    """
+    for one in COMPRESSIONS:
+        if name.endswith(one.suffix):
+            return name.removesuffix(one.suffix)
+    return name
+
+
+def _gzip_writer(raw: IO[bytes]) -> AbstractContextManager[Any]:
+    # No name and no time in the header: equal content, equal bytes.
+    return gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)
+
+
+def _zstd_writer(raw: IO[bytes]) -> AbstractContextManager[Any]:
+    packer = zstandard.ZstdCompressor(level=6, write_checksum=True)
+    return packer.stream_writer(raw, closefd=False)
+
+
+@dataclass(frozen=True)
+class Compression:
+    """A way to pack files: told by `magic` when read, by `suffix` when written.
+
+    `reader` gives the plain bytes of an open file, and raises EOFError or one of `broken` where
+    it cannot; `writer` packs into one. `media_type` is what a web server says.
+    """
+
+    name: str
+    suffix: str
+    magic: bytes
+    media_type: str
+    reader: Callable[[IO[bytes]], IO[bytes]]
+    writer: Callable[[IO[bytes]], AbstractContextManager[Any]]
+    broken: tuple[type[Exception], ...]
+
+
+COMPRESSIONS: tuple[Compression, ...] = (
+    Compression(
+        "gzip",
+        ".gz",
+        GZIP_MAGIC,
+        "application/gzip",
+        lambda raw: cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")),
+        _gzip_writer,
+        (zlib.error, gzip.BadGzipFile),
+    ),
+    Compression(
+        "zstd",
+        ".zst",
+        ZSTD_MAGIC,
+        "application/zstd",
+        lambda raw: cast(IO[bytes], _WholeZstd(raw)),
+        _zstd_writer,
+        (zstandard.ZstdError,),
+    ),
+)
+"""All of them; readers, writers, names and the web server follow from here."""
+_BROKEN: tuple[type[Exception], ...] = (
+    EOFError,
+    *(error for one in COMPRESSIONS for error in one.broken),
+)
+PARQUET_SUFFIX = ".parquet"
+DATA_SUFFIXES = (".csv", *(f".csv{one.suffix}" for one in COMPRESSIONS), PARQUET_SUFFIX)
+"""How the names of trace files and tables may end."""
 
 
 def _sync_folder(folder: Path) -> None:

@@ -19,6 +19,7 @@ from tracecup.city import read_city, read_clock
 from tracecup.errors import InvalidParameter, UnknownMethod, UnreadableFile
 from tracecup.registry import Kind, Method, Value, methods, parse, spell, split_name
 from tracecup.rng import child_seed, generator
+from tracecup.safeio import DATA_SUFFIXES
 from tracecup.score import inference_score, reid_score
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import read_id_table, read_obfuscated, read_released, read_traces
@@ -41,8 +42,6 @@ GRIDS: dict[str, tuple[Grid, ...]] = {
     "Prior-T": ({"user": (0, 1, 2, 3, 4, 6), "population": (0, 0.5, 1, 2, 3, 4)},),
 }
 """What is tried, by method: each grid is searched completely, one after the other."""
-
-SUFFIXES = (".csv", ".csv.gz", ".csv.zst", ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +129,7 @@ def read_samples(folder: Path, seed: int = 0) -> list[Sample]:
     clock = read_clock(_file(folder, "info_time"))
     names = sorted(
         path.name.removeprefix("orgtraces").removesuffix(end)
-        for end in SUFFIXES
+        for end in DATA_SUFFIXES
         for path in folder.glob(f"orgtraces*{end}")
     )
     if not names:
@@ -173,13 +172,13 @@ def _release(
 
 def _find(folder: Path, stem: str) -> Path | None:
     """The file of that name with any of the known endings."""
-    return next((path for end in SUFFIXES if (path := folder / (stem + end)).is_file()), None)
+    return next((path for end in DATA_SUFFIXES if (path := folder / (stem + end)).is_file()), None)
 
 
 def _file(folder: Path, stem: str) -> Path:
     found = _find(folder, stem)
     if found is None:
-        raise UnreadableFile(folder, f"no file {stem} ({', '.join(SUFFIXES)})")
+        raise UnreadableFile(folder, f"no file {stem} ({', '.join(DATA_SUFFIXES)})")
     return found
 
 

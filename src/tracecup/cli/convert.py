@@ -32,11 +32,11 @@ def convert(
     Example: `tracecup convert pubtraces.csv.gz pubtraces.parquet`
     """
     from tracecup.errors import InvalidParameter
+    from tracecup.safeio import DATA_SUFFIXES
     from tracecup.traces import files
 
-    endings = (".csv", ".csv.gz", ".csv.zst", ".parquet")
-    if not target.name.endswith(endings):
-        raise InvalidParameter(f"OUT must end in {', '.join(endings)}, got {target.name!r}")
+    if not target.name.endswith(DATA_SUFFIXES):
+        raise InvalidParameter(f"OUT must end in {', '.join(DATA_SUFFIXES)}, got {target.name!r}")
     layout = files.convert(source, target)
     facts = {"in": str(source), "out": str(target), "columns": ",".join(layout.header)}
     emit(as_json, facts, table_of("Converted", list(facts.items())))

@@ -28,12 +28,11 @@ from tracecup.errors import (
     Problem,
     UnreadableFile,
 )
-from tracecup.safeio import MIB
+from tracecup.safeio import DATA_SUFFIXES, MIB
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import read_traces
 
 REGIONS = "info_region"
-SUFFIXES = (".csv", ".csv.zst", ".csv.gz", ".parquet")
 MAX_MEMBERS = 5000
 JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 
@@ -189,7 +188,7 @@ def _stem(team: int, challenge: AttackKind) -> str:
     return team_file("orgtraces", f"{team:03d}", challenge, "")
 
 
-def _there(folder: Path, stem: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
+def _there(folder: Path, stem: str, suffixes: tuple[str, ...] = DATA_SUFFIXES) -> Path:
     for suffix in suffixes:
         if (folder / f"{stem}{suffix}").is_file():
             return folder / f"{stem}{suffix}"

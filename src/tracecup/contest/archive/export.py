@@ -37,13 +37,20 @@ from tracecup.contest.entries import Entry
 from tracecup.contest.rules.file import RULES_FILE
 from tracecup.contest.stages import TIMINGS_FILE
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
-from tracecup.safeio import BLOCK_BYTES, MIB, atomic_files, open_regular
+from tracecup.safeio import (
+    BLOCK_BYTES,
+    COMPRESSIONS,
+    MIB,
+    PARQUET_SUFFIX,
+    atomic_files,
+    open_regular,
+)
 
 Phase = Literal["anonymize", "attack"]
 PHASES: tuple[Phase, ...] = ("anonymize", "attack")
 SAMPLE_FILES = ("reftraces", "orgtraces", "pubtraces", "ptable")
 # Compressing these again costs time and saves nothing.
-PACKED = (".zst", ".gz", ".parquet", ".npz")
+PACKED = (*(one.suffix for one in COMPRESSIONS), PARQUET_SUFFIX, ".npz")
 DATE = (1980, 1, 1, 0, 0, 0)
 MAX_UNPACKED = 64 << 30
 MAX_FILES = 2_000_000

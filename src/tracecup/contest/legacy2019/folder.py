@@ -26,11 +26,11 @@ from tracecup.contest.judging.judge import LIMITS
 from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, RoundRules, Rules
 from tracecup.contest.rules.file import RULES_FILE, read_rules
 from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
+from tracecup.safeio import DATA_SUFFIXES, plain_name
 from tracecup.traces.files import read_traces
 
 MAX_TEAM = 899
 MAX_LISTED = 40
-CONTAINERS = (".csv", ".csv.gz", ".csv.zst", ".parquet")
 TRUTH = ("reftraces", "orgtraces", "ptable")
 PRESET = "organisers2019"
 ROUND = "final"
@@ -151,7 +151,7 @@ def rules_of(folder: Folder, samples: list[Entry]) -> tuple[Rules, City, Contest
 
 
 def _place(found: Folder, path: Path) -> None:
-    stem = re.sub(r"\.(gz|zst)$", "", path.name)
+    stem = plain_name(path.name)
     if stem in (CITY_FILE, CLOCK_FILE) or path.name == RULES_FILE:
         _keep(found, found.shared, stem, path)
         return
@@ -162,7 +162,7 @@ def _place(found: Folder, path: Path) -> None:
         kind, attacker, team, data = sample.groups()
         entry = Entry(int(team), challenge_of_data_set(data))
         _answer(found, AnswerFile(entry, kind_of_answer(kind), attacker, 1, path))
-    elif said is None or not path.name.endswith(CONTAINERS):
+    elif said is None or not path.name.endswith(DATA_SUFFIXES):
         found.ignored.append(path)
     elif max(int(said.team), int(said.attacker or 0)) > MAX_TEAM:
         found.problems.append(f"{path}: the number of a team is at most {MAX_TEAM}")

@@ -17,6 +17,7 @@ from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBas
 from django.utils.translation import gettext as _
 from ninja import Schema
 
+from tracecup.safeio import COMPRESSIONS
 from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
@@ -34,8 +35,7 @@ TYPES = {
     ".json": "application/json",
     ".txt": "text/plain; charset=utf-8",
     ".zip": "application/zip",
-    ".zst": "application/zstd",
-    ".gz": "application/gzip",
+    **{one.suffix: one.media_type for one in COMPRESSIONS},
     ".parquet": "application/vnd.apache.parquet",
 }
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
