@@ -306,7 +306,7 @@ def expected_error(result: StudyResult) -> list[Picture]:
                 color=VERMILION if benchmark else BLUE, marker="*" if benchmark else "o",
                 label="benchmark" if benchmark else None,
             )  # fmt: skip
-        if "teams" in result.tables:
+        if stage == "long" and "teams" in result.tables:
             low = min(points.column("expected error (km)"))
             marks = result.tables["teams"].column("s_T,min")
             left.plot(marks, [low] * len(marks), linestyle="none", marker="|", color=PURPLE,
