@@ -183,7 +183,7 @@ class TestParse:
             parse(kind, text)
 
     def test_unknown_names_without_a_near_one_list_all(self) -> None:
-        with pytest.raises(UnknownMethod, match=r"'xqzw' \(known: .*PL, RR") as error:
+        with pytest.raises(UnknownMethod, match=r"'xqzw' \(known: .*PL, .*RR") as error:
             parse("obfuscator", "xqzw")
         assert "did you mean" not in str(error.value)
 
@@ -557,3 +557,39 @@ class TestEntryPoints:
     def test_other_kinds_are_not_touched(self, install: Any) -> None:
         install({}, "no_such_module_at_all")
         assert "RR" in methods("obfuscator")
+
+
+class TestNaming:
+    """Words that take the name of a method: known(PL(4,1))."""
+
+    RULE = Parameter("channel", "no", "a channel", words=("no",), naming=("known",))
+
+    @pytest.mark.parametrize(
+        ("written", "kept"),
+        [
+            ("known(PL(4,1))", "known(PL(4,1))"),
+            ("KNOWN( RR(8) + Cheat(0.3) )", "known(RR(8)+Cheat(0.3))"),
+            ("known(KMeans(100,floor=0.8))", "known(KMeans(100,floor=0.8))"),
+        ],
+    )
+    def test_keeps_the_name_without_spaces(self, written: str, kept: str) -> None:
+        assert self.RULE.convert(written, "A") == kept
+        self.RULE.check(kept, "A")
+
+    @pytest.mark.parametrize("bad", ["known", "known()", "unknown(PL)", "PL(4,1)", 3])
+    def test_refuses_other_words(self, bad: Any) -> None:
+        with pytest.raises(InvalidParameter, match=r"one of no, known\(NAME\)"):
+            self.RULE.convert(bad, "A")
+
+    def test_parentheses_hold_their_commas_and_equals(self) -> None:
+        found = registry.split_name("A(1, b(2,c=3), d=e(f(4),5), g=6)")
+        assert found == ("A", [1, "b(2,c=3)"], [("d", "e(f(4),5)"), ("g", 6)])
+
+    @pytest.mark.parametrize("text", ["A(b(1)", "A(b))", "A(b)(c)", "A(1,b(2)", "A(b=c(1)"])
+    def test_parentheses_must_match(self, text: str) -> None:
+        with pytest.raises(InvalidParameter, match="parentheses do not match|a method is written"):
+            registry.split_name(text)
+
+    def test_an_unknown_defence_is_refused_by_its_owner(self) -> None:
+        with pytest.raises(UnknownMethod, match="KMean"):
+            parse("reid", "Bayes-R(channel=known(KMean(100)))")

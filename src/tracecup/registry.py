@@ -65,6 +65,7 @@ class Parameter:
     words: tuple[str, ...] = ()
     positional: bool = True
     attribute: str = ""
+    naming: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
@@ -72,7 +73,7 @@ class Parameter:
         if isinstance(self.default, bool):
             return "true or false"
         if self.words:
-            return "one of " + ", ".join(self.words)
+            return "one of " + ", ".join([*self.words, *(f"{w}(NAME)" for w in self.naming)])
         bounds = []
         if self.low != -math.inf:
             bounds.append(f"{'>' if self.low_open else '>='} {spell(self.low)}")
@@ -91,6 +92,7 @@ class Parameter:
             good = {"true": True, "false": False}.get(str(value).lower())
         elif self.words:
             good = {w.lower(): w for w in self.words}.get(str(value).lower())
+            good = good or self._named(value)
         else:
             number = self._within(value)
             if number is not None and not isinstance(self.default, int):
@@ -106,12 +108,20 @@ class Parameter:
         if isinstance(self.default, bool):
             good = isinstance(value, bool)
         elif self.words:
-            good = isinstance(value, str) and value in self.words
+            good = isinstance(value, str) and (value in self.words or value == self._named(value))
         else:
             typed = not isinstance(self.default, int) or _is_a(value, Integral)
             good = typed and self._within(value) is not None
         if not good:
             raise self._refusal(value, owner)
+
+    def _named(self, value: Value) -> str | None:
+        """`word(NAME)` for a word of `naming`, the name without spaces; None for anything else."""
+        found = _NAME.fullmatch(str(value))
+        words = {w.lower(): w for w in self.naming}
+        if found is None or found.group(1).lower() not in words or not found.group(2):
+            return None
+        return f"{words[found.group(1).lower()]}({''.join(found.group(2).split())})"
 
     def _within(self, value: object) -> float | None:
         """The value as a float if it is a number of the declared range."""
@@ -143,16 +153,20 @@ def parameter(
     low_open: bool = False,
     words: tuple[str, ...] = (),
     positional: bool = True,
+    naming: tuple[str, ...] = (),
 ) -> Any:
     """Declare a field of a method: default, meaning, allowed range.
 
     A float default accepts numbers, an int default whole numbers, a bool true/false, and
-    `words` a choice. Positional parameters are always printed, the others only when they differ
-    from their default (as `key=value`).
+    `words` a choice. Words of `naming` take the name of a method: `known(PL(4,1))`; the method
+    that declares them checks the name. Positional parameters are always printed, the others only
+    when they differ from their default (as `key=value`).
     """
     if isinstance(default, str) and not words:
         raise InvalidParameter(f"parameter({default!r}) is a word: declare all words=(...)")
-    rule = Parameter("default", default, meaning, low, high, low_open, words, positional)
+    rule = Parameter(
+        "default", default, meaning, low, high, low_open, words, positional, naming=naming
+    )
     rule.check(default, "parameter")
     return dataclasses.field(default=default, metadata={"rule": rule})
 
@@ -311,8 +325,12 @@ def build(cls: type[M], text: str) -> M:
 def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
     """Split `Name(arg, key=value)` into name, positional values and keyword values.
 
+    A value may be a name with values of its own.
+
     >>> split_name("Fuzzy-R(0.33, 1, idf=log)")
     ('Fuzzy-R', [0.33, 1], [('idf', 'log')])
+    >>> split_name("Bayes-R(channel=known(PL(4,1)))")
+    ('Bayes-R', [], [('channel', 'known(PL(4,1))')])
     """
     found = _NAME.fullmatch(text) if len(text) <= MAX_NAME_LENGTH else None
     if found is None:
@@ -324,10 +342,10 @@ def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
     keywords: list[tuple[str, Value]] = []
     if inside is None or not inside.strip():
         return name, words, keywords
-    for part in inside.split(","):
+    for part in _cut(inside, text):
         key, equals, word = part.partition("=")
-        if not equals:
-            key, word = "", part
+        if not equals or "(" in key:
+            key, equals, word = "", "", part
         if not word.strip() or (equals and not key.strip()):
             raise InvalidParameter(f"an empty value in {text!r}")
         if equals:
@@ -337,6 +355,21 @@ def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
         else:
             words.append(_value(word.strip()))
     return name, words, keywords
+
+
+def _cut(inside: str, text: str) -> list[str]:
+    """The values between commas; commas within the parentheses of a value do not count."""
+    parts, depth, begin = [], 0, 0
+    for at, letter in enumerate(inside):
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            break
+        if letter == "," and depth == 0:
+            parts.append(inside[begin:at])
+            begin = at + 1
+    if depth != 0:
+        raise InvalidParameter(f"parentheses do not match in {text[:MAX_SHOWN]!r}")
+    return [*parts, inside[begin:]]
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

@@ -26,6 +26,12 @@ NAMES = [
     ("inference", "Prior-T"),
 ]
 OPTIONS = [
+    ("reid", "Bayes-R"),
+    ("reid", "Bayes-R(channel=identity,match=assignment)"),
+    ("reid", "Bayes-R(channel=known(MRLH(0,0,0.5)))"),
+    ("inference", "Bayes-T"),
+    ("inference", "Bayes-T(channel=identity,match=assignment)"),
+    ("inference", "Bayes-T(channel=known(PL(4,1)),tau=4)"),
     ("reid", "VisitProb-R(cells=0.1,members=10)"),
     ("reid", "HomeProb-R(slots=3,members=10)"),
     ("reid", "Fuzzy-R(0.2,0.5,tf=count,idf=log,order=spread-first)"),
@@ -68,8 +74,9 @@ class TestReidAttack:
 
     def test_every_known_attack_takes_a_match(self) -> None:
         for name in methods("reid"):
-            assert str(parse("reid", f"{name}(match=assignment)")).endswith("match=assignment)")
-            assert "match" not in str(parse("reid", f"{name}(match=argmax)"))
+            assert str(parse("reid", f"{name}(match=greedy)")).endswith("match=greedy)")
+            default = parse("reid", name)
+            assert "match" not in str(parse("reid", f"{name}(match={default.match})"))
 
     def test_without_scores_it_says_so(self, make_case: Callable[..., Case]) -> None:
         with pytest.raises(NotImplementedError, match="ReidAttack defines no score_matrix"):

@@ -5,7 +5,7 @@ Importing this room makes its methods known by name.
 
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
-from tracecup.attack.infer import FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
+from tracecup.attack.infer import BayesT, FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
 from tracecup.attack.match import (
     argmax_table,
     assignment_table,
@@ -15,6 +15,7 @@ from tracecup.attack.match import (
     soft_links,
 )
 from tracecup.attack.models import (
+    BayesR,
     FuzzyR,
     HomeProbR,
     Markov0R,
@@ -29,6 +30,8 @@ from tracecup.attack.portfolio import sample_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
 
 __all__ = [
+    "BayesR",
+    "BayesT",
     "Case",
     "FuzzyR",
     "FuzzyT",

@@ -55,6 +55,10 @@ class ReidAttack(Method):
                 rule.check(getattr(self, rule.attribute), self.name or type(self).__name__)
         return match_table(self.scores(case, rng), self.match, self.tau)
 
+    def remark(self, case: Case) -> str:
+        """What stands beside a score: what the attack knew of this case; "" for nothing."""
+        return ""
+
 
 class InferenceAttack(Method):
     """Trace inference: where every user was at every event of the release."""
@@ -62,3 +66,7 @@ class InferenceAttack(Method):
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order, on the clock of the release; no gaps."""
         raise NotImplementedError(f"{type(self).__name__} defines no infer")
+
+    def remark(self, case: Case) -> str:
+        """What stands beside a score: what the attack knew of this case; "" for nothing."""
+        return ""

@@ -21,7 +21,8 @@ from tracecup.traces import IdTable, SetTraces
 
 MOST = 12
 LEAST = 0.01
-NEGLIGIBLE = 1e-4
+LANES = 16
+NEGLIGIBLE = 1e-3
 """Regions with less than this part of the belief's weight are left out of the decision."""
 
 
@@ -84,7 +85,7 @@ def decide(
     deleted cell, and one that is impossible under the prior, leaves P as it is. The answer
     maximises sum_x w(x) q(x) max(0, 1 - d(x, z) / 2 km), w = 10 on hospital regions.
 
-    Parts of the belief below 1e-4 of its weight are left out. O(events (candidates regions +
+    Parts of the belief below 1e-3 of its weight are left out. O(events (candidates regions +
     regions in the belief x stencil)), memory of one belief per thread and the transposed channel.
     """
     users, slots, regions = prior.shape
@@ -99,7 +100,9 @@ def decide(
             f"{released.n_users} users, {released.clock.slots} slots and {city.n_regions} regions"
         )
     weight = np.where(city.is_hospital, hospital_weight, 1.0).astype(np.float32)
-    stencil = gain_stencil(city).astype(np.float32)
+    quarter = gain_stencil(city).astype(np.float32)
+    half = np.concatenate([quarter[:0:-1], quarter])
+    stencil = np.ascontiguousarray(np.concatenate([half[:, :0:-1], half], axis=1))
     towards = np.ascontiguousarray(channel.T, dtype=np.float32)
     answers = np.empty((users, released.times), dtype=np.int32)
 
@@ -115,30 +118,50 @@ def decide(
 
 
 @kernel
+def product_sum(a: NDArray[np.float32], b: NDArray[np.float32], out: NDArray[np.float32]) -> float:
+    """out = a * b; returns its sum, added up in lanes, which the compiler makes vector code of."""
+    lanes = np.zeros(LANES, dtype=np.float32)
+    whole = len(a) - len(a) % LANES
+    for begin in range(0, whole, LANES):
+        for q in range(LANES):
+            product = a[begin + q] * b[begin + q]
+            out[begin + q] = product
+            lanes[q] += product
+    total = lanes.sum()
+    for x in range(whole, len(a)):
+        out[x] = a[x] * b[x]
+        total += out[x]
+    return float(total)
+
+
+@kernel
 def _best_answer(
     belief: NDArray[np.float32],
     weight: NDArray[np.float32],
     stencil: NDArray[np.float32],
     nx: int,
+    weighed: NDArray[np.float32],
     gain: NDArray[np.float32],
 ) -> int:
-    """The region of the largest expected gain under a belief; ties to the smallest."""
+    """The region of the largest expected gain under a belief; ties to the smallest.
+
+    `stencil` is centred; `weighed` and `gain` are room to work in.
+    """
     regions, ny = len(belief), len(belief) // nx
-    total = np.float32(0.0)
-    for x in range(regions):
-        total += belief[x] * weight[x]
-        gain[x] = 0.0
-    cut = total * np.float32(NEGLIGIBLE)
+    up, side = stencil.shape[0] // 2, stencil.shape[1] // 2
+    cut = np.float32(product_sum(belief, weight, weighed) * NEGLIGIBLE)
+    gain[:] = 0.0
     for r in range(regions):
-        amount = belief[r] * weight[r]
+        amount = weighed[r]
         if amount <= cut:
             continue
         x, y = r % nx, r // nx
-        low_x, high_x = max(0, x - stencil.shape[1] + 1), min(nx, x + stencil.shape[1])
-        for qy in range(max(0, y - stencil.shape[0] + 1), min(ny, y + stencil.shape[0])):
-            row, start = stencil[abs(qy - y)], qy * nx
-            for qx in range(low_x, high_x):
-                gain[start + qx] += amount * row[abs(qx - x)]
+        low, high = max(0, x - side), min(nx, x + side + 1)
+        for qy in range(max(0, y - up), min(ny, y + up + 1)):
+            row = stencil[qy - y + up, low - x + side : high - x + side]
+            out = gain[qy * nx + low : qy * nx + high]
+            for q in range(len(out)):
+                out[q] += amount * row[q]
     best = 0
     for z in range(1, regions):
         if gain[z] > gain[best] + np.float32(TIE):
@@ -152,28 +175,28 @@ def _add_posterior(
     towards: NDArray[np.float32],
     members: NDArray[np.int32],
     share: float,
+    together: NDArray[np.float32],
     posterior: NDArray[np.float32],
     belief: NDArray[np.float32],
 ) -> None:
-    """belief += share * P Q[., Y] / norm; an impossible or deleted cell adds share * P."""
-    regions, total = len(prior), np.float32(0.0)
-    for x in range(regions):
-        posterior[x] = 0.0
-    for r in members:
-        row = towards[r]
-        for x in range(regions):
-            posterior[x] += row[x]
-    for x in range(regions):
-        posterior[x] *= prior[x]
-        total += posterior[x]
-    if total > 0.0:
-        scale = np.float32(share / total)
-        for x in range(regions):
-            belief[x] += scale * posterior[x]
-    else:
-        scale = np.float32(share)
-        for x in range(regions):
-            belief[x] += scale * prior[x]
+    """belief += share * P Q[., Y] / norm; an impossible or deleted cell adds share * P.
+
+    `together` and `posterior` are room to work in.
+    """
+    total = 0.0
+    if len(members) == 1:
+        total = product_sum(prior, towards[members[0]], posterior)
+    elif len(members) > 1:
+        together[:] = towards[members[0]]
+        for r in members[1:]:
+            row = towards[r]
+            for x in range(len(row)):
+                together[x] += row[x]
+        total = product_sum(prior, together, posterior)
+    source = posterior if total > 0.0 else prior
+    scale = np.float32(share / total if total > 0.0 else share)
+    for x in range(len(belief)):
+        belief[x] += scale * source[x]
 
 
 @kernel
@@ -191,8 +214,7 @@ def _decide(
 ) -> None:
     slots, regions, times = prior.shape[1], prior.shape[2], answers.shape[1]
     belief = np.empty(regions, dtype=np.float32)
-    posterior = np.empty(regions, dtype=np.float32)
-    gain = np.empty(regions, dtype=np.float32)
+    room = np.empty((2, regions), dtype=np.float32)
     for u in range(len(prior)):
         rest = 1.0
         for c in range(pseudonyms.shape[1]):
@@ -207,5 +229,5 @@ def _decide(
                 if k >= 0:
                     cell = k * times + j
                     inside = members[offsets[cell] : offsets[cell + 1]]
-                    _add_posterior(here, towards, inside, weights[u, c], posterior, belief)
-            answers[u, j] = _best_answer(belief, weight, stencil, nx, gain)
+                    _add_posterior(here, towards, inside, weights[u, c], room[0], room[1], belief)
+            answers[u, j] = _best_answer(belief, weight, stencil, nx, room[0], room[1])

@@ -52,7 +52,8 @@ def reid(
 ) -> int:
     """Who is behind each pseudonym? Writes one user per pseudonym.
 
-    Attacks: Random-R, VisitProb-R, HomeProb-R, Fuzzy-R(eta0,lambda0).
+    Attacks: Random-R, VisitProb-R, HomeProb-R, Fuzzy-R(eta0,lambda0), Bayes-R(channel=learned)
+    and more: `tracecup methods`.
 
     Example: `tracecup attack reid VisitProb-R --city info_region.csv --clock info_time.csv
     --reference reftraces.csv --released pubtraces.csv --out etable.csv`
@@ -80,12 +81,14 @@ def reid(
         "seed": seed,
         "users": case.n_users,
         "users_named": named,
+        "remark": method.remark(case),
         "seconds": seconds,
         "out": str(out),
     }
     rows = [
         ("attack", f"{method} ({method.match})"),
         ("users named", f"{named} of {case.n_users}"),
+        *((("it knew", remark),) if (remark := method.remark(case)) else ()),
         ("took", f"{seconds:.3f} s"),
         ("written to", str(out)),
     ]
@@ -106,7 +109,7 @@ def trace(
     """Where was each user at each event? Writes one region per user and event.
 
     Attacks: Random-T, VisitProb-T, HomeProb-T, Fuzzy-T(eta0,lambda0,threshold), Replay-T,
-    Prior-T.
+    Prior-T, Bayes-T(channel=learned) and more: `tracecup methods`.
 
     Example: `tracecup attack trace VisitProb-T --city info_region.csv --clock info_time.csv
     --reference reftraces.csv --released pubtraces.csv --out etraces.csv --seed 1`
@@ -129,12 +132,14 @@ def trace(
         "seed": seed,
         "users": inferred.n_users,
         "times": inferred.times,
+        "remark": method.remark(case),
         "seconds": seconds,
         "out": str(out),
     }
     rows = [
         ("attack", str(method)),
         ("inferred", f"{inferred.n_users} users x {inferred.times} events"),
+        *((("it knew", remark),) if (remark := method.remark(case)) else ()),
         ("took", f"{seconds:.3f} s"),
         ("written to", str(out)),
     ]

@@ -1,4 +1,25 @@
-"""What a defence does to a region: given, known from running it, or learnt from the release.
+"""What a defence does to a region: nothing, known from running it, or learnt from the release.
 
-Rooms for a table Q[x, y] of probabilities.
+A channel is a table Q[x, y], the probability that region x is released as y.
 """
+
+from tracecup.attack.channel.known import count_displacements, defence_named, run_defence
+from tracecup.attack.channel.learned import Learned, learn_channel
+from tracecup.attack.channel.table import (
+    Displacements,
+    expected_releases,
+    first_channel,
+    honest_channel,
+)
+
+__all__ = [
+    "Displacements",
+    "Learned",
+    "count_displacements",
+    "defence_named",
+    "expected_releases",
+    "first_channel",
+    "honest_channel",
+    "learn_channel",
+    "run_defence",
+]

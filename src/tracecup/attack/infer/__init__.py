@@ -4,8 +4,9 @@ By linking and copying, by habits, or by both.
 """
 
 from tracecup.attack.infer.baseline import RandomT, ReplayT
+from tracecup.attack.infer.bayes import BayesT
 from tracecup.attack.infer.fuzzy import FuzzyT
 from tracecup.attack.infer.linked import HomeProbT, VisitProbT
 from tracecup.attack.infer.prior import PriorT
 
-__all__ = ["FuzzyT", "HomeProbT", "PriorT", "RandomT", "ReplayT", "VisitProbT"]
+__all__ = ["BayesT", "FuzzyT", "HomeProbT", "PriorT", "RandomT", "ReplayT", "VisitProbT"]

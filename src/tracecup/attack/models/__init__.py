@@ -4,6 +4,7 @@ From visits, from moves, or from both; every distinct cell or move is evaluated 
 """
 
 from tracecup.attack.models.baseline import RandomR
+from tracecup.attack.models.bayes import BayesR
 from tracecup.attack.models.fuzzy import FuzzyR
 from tracecup.attack.models.likelihood import visit_scores
 from tracecup.attack.models.markov import Markov0R, MarkovR
@@ -12,6 +13,7 @@ from tracecup.attack.models.tf import TfR
 from tracecup.attack.models.visitprob import HomeProbR, VisitProbR
 
 __all__ = [
+    "BayesR",
     "FuzzyR",
     "HomeProbR",
     "Markov0R",

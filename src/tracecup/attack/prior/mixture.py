@@ -6,6 +6,7 @@ A mixture of seven habit models; what each is worth at a slot is learnt on days 
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from tracecup.attack.prior.topics import STEPS, Topics, fit_topics
 from tracecup.city import City
 from tracecup.engine import map_blocks
+from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
 from tracecup.traces import Traces, slot_counts, visit_counts
 
@@ -36,6 +38,7 @@ USUAL_COUNT = 20.0
 WEIGHT_STEPS = 60
 MORE_STEPS = 30
 BLOCK = 64
+MAX_ENTRIES = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,24 @@ class SlotPrior:
     log_likelihood: float
 
 
+_latest: list[tuple[weakref.ref[Traces], weakref.ref[City], SlotPrior]] = []
+
+
 def slot_prior(city: City, reference: Traces) -> SlotPrior:
+    """The prior of all users from their reference traces, as `fit_prior` makes it.
+
+    The latest one is kept as long as the traces live: attacks on the same users ask again.
+    """
+    for traces, place, prior in tuple(_latest):
+        if traces() is reference and place() is city:
+            return prior
+    prior = fit_prior(city, reference)
+    kept = weakref.ref(reference, lambda _: _latest.clear())
+    _latest[:] = [(kept, weakref.ref(city), prior)]
+    return prior
+
+
+def fit_prior(city: City, reference: Traces) -> SlotPrior:
     """The prior of all users from their reference traces.
 
     Components are built on the first three quarters of the days, their weights at each slot
@@ -62,6 +82,13 @@ def slot_prior(city: City, reference: Traces) -> SlotPrior:
     everybody does. O(users slots regions) time and memory: 164 MB for 2000 x 20 x 1024.
     """
     clock = reference.clock
+    entries = reference.n_users * clock.slots * city.n_regions
+    if entries > MAX_ENTRIES:
+        raise InvalidTraces(
+            f"a prior of {reference.n_users} users, {clock.slots} slots and {city.n_regions} "
+            f"regions takes {4 * entries / 2**30:.0f} GiB, more than {4 * MAX_ENTRIES // 2**30}; "
+            "use fewer users, slots or regions"
+        )
     weights = np.tile(USUAL_WEIGHTS, (clock.slots, 1))
     held_out = int(np.ceil(clock.days * HELD_OUT))
     likelihood, topics = float("nan"), None

@@ -1,0 +1,172 @@
+"""An unknown program: learn the channel from the release itself, by expectation maximisation.
+
+Links and channel help each other: better links show the channel, a better channel the links.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.attack.channel.known import hospital_numbers
+from tracecup.attack.channel.table import Displacements, expected_releases, first_channel
+from tracecup.attack.decision import product_sum
+from tracecup.attack.match.soft import soft_links
+from tracecup.attack.models.slotwise import slot_likelihoods
+from tracecup.attack.scores import Scores
+from tracecup.city import City
+from tracecup.engine import map_blocks
+from tracecup.kernels import kernel
+from tracecup.traces import SetTraces
+
+ROUNDS = 5
+STEPS = 20
+SWEEPS = 20
+ENOUGH = 2e-3
+"""Learning ends when the share of regions that stay changes less than this in a round."""
+KERNEL_WEIGHT = 50.0
+BORROWED = 0.3
+PAIRS = 200
+NEGLIGIBLE = 1e-4
+"""Origins with a smaller part of the posterior are left out of the counts."""
+TAU = 2.0
+BLOCKS = 16
+UNIFORM = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A channel learnt from a release, the scores it gives, and how it came about.
+
+    `stay` has the share of regions that stay where they are, after each round.
+    """
+
+    channel: NDArray[np.float32]
+    scores: Scores
+    stay: tuple[float, ...]
+
+
+def learn_channel(
+    city: City, prior: NDArray[np.float32], released: SetTraces, rounds: int = ROUNDS
+) -> Learned:
+    """Alternate links and channel until the channel stays as it is, at most `rounds` times.
+
+    A round scores all pairs under the channel, links softly, takes 200 pairs of the surer half of
+    all links, and with these runs EM steps on the channel: the expected number of each
+    displacement under the posterior of the origin, q(x, y) proportional to P[u, t, x] Q[x, y] for
+    the members y of the cell. That is exact for sets if regions are moved first and generalised
+    after, and for deletions that do not look at the region. O(rounds (users slots regions^2 +
+    users^2 slots days) + steps pairs times regions).
+    """
+    channel, stay = first_channel(city), [0.0]
+    scores = slot_likelihoods(expected_releases(prior, channel), released)
+    for _ in range(rounds):
+        links = soft_links(scores, TAU, SWEEPS)
+        best = links.argmax(axis=0).astype(np.int32)
+        weight = links[best, np.arange(len(best))]
+        surer = np.argsort(-weight, kind="stable")[: (len(best) + 1) // 2]
+        users = surer[:: max(1, len(surer) // PAIRS)]
+        pairs = (users, best[users], weight[users])
+        channel, share = _converge(city, prior, released, pairs, channel)
+        scores = slot_likelihoods(expected_releases(prior, channel), released)
+        stay.append(share)
+        if abs(stay[-1] - stay[-2]) < ENOUGH:
+            break
+    return Learned(channel, scores, tuple(stay[1:]))
+
+
+def _converge(
+    city: City,
+    prior: NDArray[np.float32],
+    released: SetTraces,
+    pairs: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
+    channel: NDArray[np.float32],
+) -> tuple[NDArray[np.float32], float]:
+    """EM steps with links as they are until the share that stays moves by less than 1e-3."""
+    before = -1.0
+    for _ in range(STEPS):
+        found = expected_displacements(city, prior, released, *pairs, channel)
+        # Part of a hospital's displacements is borrowed from other regions: few visits show them.
+        borrowed = found.shifts[0] / max(found.shifts[0].sum(), 1e-300) * found.shifts[1].sum()
+        shifts = np.stack([found.shifts[0], found.shifts[1] + BORROWED * borrowed])
+        channel = Displacements(shifts, found.hospitals).channel(city, UNIFORM, KERNEL_WEIGHT)
+        share = found.stay
+        if abs(share - before) < ENOUGH / 2:
+            break
+        before = share
+    return channel, share
+
+
+def expected_displacements(
+    city: City,
+    prior: NDArray[np.float32],
+    released: SetTraces,
+    users: NDArray[np.int64],
+    pseudonyms: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    channel: NDArray[np.float32],
+) -> Displacements:
+    """The E-step: expected displacements of linked pairs, each pair with its weight.
+
+    Added up in a fixed number of blocks, so that threads change no bit.
+    """
+    grid, number = city.grid, hospital_numbers(city)
+    towards = np.ascontiguousarray(channel.T)
+
+    def work(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        shifts = np.zeros((2, 2 * grid.ny - 1, 2 * grid.nx - 1))
+        hospitals = np.zeros((max(1, len(city.hospitals)), city.n_regions))
+        _expect(
+            prior, released.offsets, released.regions, released.times, users[low:high],
+            pseudonyms[low:high], weights[low:high], towards, number, grid.nx, grid.ny, shifts,
+            hospitals,
+        )  # fmt: skip
+        return shifts, hospitals
+
+    parts = map_blocks(work, len(users), blocks=BLOCKS)
+    shifts = np.sum([part[0] for part in parts], axis=0)
+    hospitals = np.sum([part[1] for part in parts], axis=0)
+    return Displacements(shifts, hospitals[: len(city.hospitals)])
+
+
+@kernel
+def _expect(
+    prior: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    members: NDArray[np.int32],
+    times: int,
+    users: NDArray[np.int64],
+    pseudonyms: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    towards: NDArray[np.float32],
+    number: NDArray[np.int32],
+    nx: int,
+    ny: int,
+    shifts: NDArray[np.float64],
+    hospitals: NDArray[np.float64],
+) -> None:
+    slots, regions = prior.shape[1], prior.shape[2]
+    posterior = np.empty(regions, dtype=np.float32)
+    for i in range(len(users)):
+        for j in range(times):
+            here = prior[users[i], j % slots]
+            cell = pseudonyms[i] * times + j
+            total = 0.0
+            for at in range(offsets[cell], offsets[cell + 1]):
+                total += product_sum(here, towards[members[at]], posterior)
+            if total <= 0.0:
+                continue
+            cut, scale = np.float32(total * NEGLIGIBLE), weights[i] / total
+            for at in range(offsets[cell], offsets[cell + 1]):
+                y = members[at]
+                down, right = y // nx + ny - 1, y % nx + nx - 1
+                product_sum(here, towards[y], posterior)
+                for x in range(regions):
+                    if posterior[x] > cut:
+                        kind = 1 if number[x] >= 0 else 0
+                        amount = scale * posterior[x]
+                        shifts[kind, down - x // nx, right - x % nx] += amount
+                        if kind == 1:
+                            hospitals[number[x], y] += amount
