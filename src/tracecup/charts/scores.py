@@ -79,8 +79,8 @@ def utility(board: BoardFacts, floor: float, tell: Tell = plain) -> Figure:
         caption=tell(
             "What a release is still good for (across) and how private it stayed (up). A line "
             "joins the two scores of a release. Left of the floor {floor} a release is invalid "
-            "and its privacy counts 0. The dashed line falling to the right is 1 - s_U: whoever is "
-            "told which pseudonym is whose leaves no more than that of s_T."
+            "and its privacy counts 0. The dashed line falling to the right is 1 - s_U: an "
+            "attacker who is told which pseudonym is whose gets s_T down to it or below."
         ).format(floor=f"{floor:g}"),
         alt=tell(
             "Scatter plot of {count} releases: utility across, lowest privacy scores up, with the "
@@ -129,8 +129,8 @@ def _ceiling_text(board: BoardFacts, tell: Tell) -> str:
     if board.ceiling is None:
         return ""
     said = tell(
-        "The dashed line is what an attacker reaches who never saw the release: a release above "
-        "it met weak attacks and earns no credit for that."
+        "The dashed line is the s_T of an attacker who never saw the release. A release above it "
+        "met weak attacks and earns no credit for the difference."
     )
     return f" {said}"
 

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.html"
 BOUNDS_NOTE = (
-    "at most: what a guess (or a guess inside a group) leaves of s_R, and what an attacker who "
-    "never saw the release leaves of s_T; link known: s_T of one who is told who is who, 1 - s_U.\n"
-    "* above that: the attacks were weak, it is no merit of the release."
+    "at most: what guessing (inside a group, where there are groups) leaves of s_R, and the s_T "
+    "of an attacker who never saw the release; link known: whoever is told who is who gets s_T "
+    "down to 1 - s_U or below.\n"
+    "* above its bound: the attacks were weak, which is no merit of the defence."
 )
 
 

@@ -92,7 +92,9 @@ def utility(
     share = float(where.is_hospital[truth.regions].mean())
     linked = true_link_bound(score.value, hospital_share=share, utility_reach_km=reach_km)
     payload["s_t_at_most_if_the_link_is_known"] = linked
-    rows.append(("s_T at most", f"{linked:.6f} (of who is told which pseudonym is whose)"))
+    rows.append(
+        ("s_T at most", f"{linked:.6f} (for an attacker who is told which pseudonym is whose)")
+    )
     emit(as_json, payload, table_of("Utility", rows))
     return 1 if floor is not None and not score.valid else 0
 

@@ -214,16 +214,25 @@ def _compared(path: Path, sheet: str, payload: Mapping[str, Any]) -> dict[str, l
 
 
 def _minima(result: Standings) -> Table:
+    from tracecup.score import true_link_bound
+
     table = _titled("Minimum of every release", "file", ["s_R,min", "s_T,min"])
     if result.utility:
         table.add_column("utility", justify="right")
+        table.add_column("link known", justify="right")
     reid, trace = result.board.reid.minimum(), result.board.trace.minimum()
     for row in result.board.releases:
         verdict = "" if row.valid else " [red]invalid[/red]"
         cells = [f"{reid[row.name]:.6f}", f"{trace[row.name]:.6f}"]
         if result.utility:
-            cells.append(f"{result.utility[row.name]:.6f}")
+            utility = result.utility[row.name]
+            cells += [f"{utility:.6f}", f"{true_link_bound(utility):.6f}"]
         table.add_row(escape(row.name), *cells[:-1], cells[-1] + verdict)
+    table.caption = (
+        "s_R is at most 1 - 1/users, s_T at most what an attacker reaches who never saw the "
+        "release (not in score sheets); link known: s_T is at most 1 - s_U"
+    )
+    table.caption_justify = "left"
     return table
 
 

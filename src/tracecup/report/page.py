@@ -284,23 +284,23 @@ def _standings(facts: ContestFacts) -> list[Html]:
 def _bounds_text(facts: ContestFacts) -> list[Html]:
     """What the bounds beside the scores say, and whom they take the credit from."""
     said = [
-        "Beside each score stands what bounds it, whatever the release does. s_R is at most what "
-        "is left by guessing one of the users, or inside a group where the method makes groups of "
-        "users alike. s_T is at most what an attacker reaches who never saw the release. "
-        '"Link known" bounds the s_T of an attacker who is told which pseudonym is whose and '
-        "answers the released place: 1 - s_U with all regions alike."
+        "Beside each score stands the most that any release could have. For s_R it is what "
+        "guessing leaves, or guessing inside a group where the method makes groups of users alike. "
+        "For s_T it is what an attacker reaches who never saw the release. "
+        '"Link known" is for an attacker who is told which pseudonym is whose: answering the '
+        "released places gets s_T down to 1 - s_U or below, with all regions weighted alike."
     ]
     if facts.true_link_at_floor is not None:
         said.append(
-            f"With hospitals weighted as here that bound is {facts.true_link_at_floor:.3f} for a "
-            f"release at the floor {facts.floor:g}."
+            f"With the weight that hospitals have here, that is {facts.true_link_at_floor:.3f} for "
+            f"a release at the floor {facts.floor:g}."
         )
     above = [one.label for one in facts.board.releases if one.uncredited]
     if above:
-        many = "lie" if len(above) > 1 else "lies"
+        many, it = ("lie", "them") if len(above) > 1 else ("lies", "it")
         said.append(
-            f"{', '.join(above)} {many} above the bound of s_T: the attacks on it were weaker "
-            "than plain prior knowledge, which is no merit of the release."
+            f"{', '.join(above)} {many} above that: the attacks on {it} were weaker than plain "
+            "prior knowledge, which is no merit of the defence."
         )
     return [element("p", " ".join(said), {"class": "note"})]
 

@@ -141,9 +141,9 @@ def _usefulness(audit: Audit) -> list[str]:
         return []
     return [
         f"Utility is s_U = {audit.utility.value:.3f} ({span(audit.utility.interval)}): 1 when "
-        "every released place is the true one, 0 when all are 2 km off or deleted. Whoever is "
-        "told who is behind the pseudonyms and answers the released places leaves at most s_T = "
-        f"{audit.bounds.true_link:.3f}, whatever the release hides otherwise."
+        "every released place is the true one, 0 when all are 2 km off or deleted. An "
+        "attacker who is told who is behind the pseudonyms and answers the released places gets "
+        f"s_T down to {audit.bounds.true_link:.3f} or below, whatever else the release hides."
     ]
 
 
