@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.errors import InvalidParameter
 from tracecup.facts.board import STATUSES, BoardFacts, MatrixFacts, ReleaseFacts
 from tracecup.facts.text import clean
@@ -150,7 +151,7 @@ def _check_release(release: ReleaseFacts) -> None:
         raise InvalidParameter(
             f"the status of {release.label} is one of {', '.join(STATUSES)}, got {release.status!r}"
         )
-    for name in ("utility", "reid_min", "trace_min", *BOUNDS):
+    for name in ("utility", *(f"{kind}_min" for kind in ATTACK_KINDS), *BOUNDS):
         _check_share(f"{name} of {release.label}", getattr(release, name))
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tracecup.contest.challenges import ATTACK_KINDS
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.rules import Rules, ScoreRules
 from tracecup.contest.sheets import team_of
@@ -113,12 +113,7 @@ def _releases(
             utility=row["utility"],
             utility_low=row["utility_low"],
             utility_high=row["utility_high"],
-            reid_min=row["s_R_min"],
-            reid_by=row["s_R_by"] or "",
-            reid_by_names=all_named(row["s_R_by"] or "", names),
-            trace_min=row["s_T_min"],
-            trace_by=row["s_T_by"] or "",
-            trace_by_names=all_named(row["s_T_by"] or "", names),
+            **_minima(row, names),
             guessing=guessing_bound(rules.users),
             group=group_of_method(row["method"] or ""),
             ceiling=row["s_T_ceiling"],
@@ -129,6 +124,16 @@ def _releases(
         )
         for row in rows
     )
+
+
+def _minima(row: Mapping[str, Any], names: Names) -> dict[str, Any]:
+    """The lowest score of each kind of attack, and who reached it."""
+    found: dict[str, Any] = {}
+    for kind, challenge in CHALLENGES.items():
+        found[f"{kind}_min"] = row[challenge.minimum]
+        found[f"{kind}_by"] = row[challenge.strongest] or ""
+        found[f"{kind}_by_names"] = all_named(row[challenge.strongest] or "", names)
+    return found
 
 
 def group_of_method(method: str) -> float | None:
