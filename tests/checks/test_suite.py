@@ -9,7 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from tracecup.attack import FuzzyR, FuzzyT, Markov0R, MmcR, TfR, VisitProbR, VisitProbT
+from tracecup.attack import (
+    FuzzyR,
+    FuzzyT,
+    LpmR,
+    LpmT,
+    Markov0R,
+    MmcR,
+    TfR,
+    TfT,
+    VisitProbR,
+    VisitProbT,
+)
 from tracecup.checks import CheckResult, check_method
 from tracecup.checks.suite import KINDS as CHECKED
 from tracecup.checks.suite import kind_of
@@ -56,6 +67,10 @@ OPTIONS = [
     Markov0R(estimator="floor", start="first"),
     MmcR("statprox", minvisits=1, dwell=True, weight="stationary"),
     TfR(2, start="visits", iterations=3),
+    LpmR("weak", profile="shrunk", emission="member"),
+    LpmR(estimator="floor", start="visits", shortlist=3),
+    LpmT("viterbi", link="strong", estimator="lpm"),
+    TfT(2, estimate="map", iterations=3, emission="member"),
     VisitProbT(match="assignment"),
     FuzzyT(threshold=1, idf="log"),
 ]

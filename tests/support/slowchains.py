@@ -75,3 +75,39 @@ def cell_scores(released: SetTraces, beliefs: Matrix) -> Matrix:
             if cell:
                 out[k] += np.log([np.mean([row[i] for i in cell]) for row in beliefs])
     return out
+
+
+def emission(members: list[int], distances: Matrix, eta: float, spread: float, z: float) -> Matrix:
+    """f(o | x) of one cell for all regions; eta = 0 is the member emission."""
+    n = len(distances)
+    if not members:
+        return np.ones(n)
+    kappa = np.where(distances <= 2.0, eta * np.exp(-distances / spread) / z, 0.0)
+    kappa += (1 - eta) * np.eye(n)
+    return kappa[:, members].mean(axis=1)
+
+
+def posterior(chain: Matrix, start: Matrix, cells: list[Matrix]) -> tuple[float, Matrix]:
+    """Log-likelihood and posterior of one day by summing over dense forward, backward masses."""
+    alpha = [start * cells[0]]
+    for f in cells[1:]:
+        alpha.append(f * (alpha[-1] @ chain))
+    beta = [np.ones(len(start))]
+    for f in cells[:0:-1]:
+        beta.insert(0, chain @ (f * beta[0]))
+    gamma = np.array(alpha) * np.array(beta)
+    return math.log(alpha[-1].sum()), gamma / gamma.sum(axis=1, keepdims=True)
+
+
+def likeliest_way(chain: Matrix, start: Matrix, cells: list[Matrix]) -> list[int]:
+    """Viterbi by dense tables."""
+    with np.errstate(divide="ignore"):
+        best, came = np.log(start * cells[0]), []
+        for f in cells[1:]:
+            table = best[:, None] + np.log(chain)
+            came.append(table.argmax(axis=0))
+            best = table.max(axis=0) + np.log(f)
+    way = [int(best.argmax())]
+    for back in reversed(came):
+        way.insert(0, int(back[way[0]]))
+    return way

@@ -5,7 +5,17 @@ Importing this room makes its methods known by name.
 
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
-from tracecup.attack.infer import BayesT, FuzzyT, HomeProbT, PriorT, RandomT, ReplayT, VisitProbT
+from tracecup.attack.infer import (
+    BayesT,
+    FuzzyT,
+    HomeProbT,
+    LpmT,
+    PriorT,
+    RandomT,
+    ReplayT,
+    TfT,
+    VisitProbT,
+)
 from tracecup.attack.match import (
     argmax_table,
     assignment_table,
@@ -18,6 +28,7 @@ from tracecup.attack.models import (
     BayesR,
     FuzzyR,
     HomeProbR,
+    LpmR,
     Markov0R,
     MarkovR,
     MmcR,
@@ -38,6 +49,8 @@ __all__ = [
     "HomeProbR",
     "HomeProbT",
     "InferenceAttack",
+    "LpmR",
+    "LpmT",
     "Markov0R",
     "MarkovR",
     "MatrixScores",
@@ -49,6 +62,7 @@ __all__ = [
     "ReplayT",
     "Scores",
     "TfR",
+    "TfT",
     "VisitProbR",
     "VisitProbT",
     "argmax_table",

@@ -100,9 +100,7 @@ def decide(
             f"{released.n_users} users, {released.clock.slots} slots and {city.n_regions} regions"
         )
     weight = np.where(city.is_hospital, hospital_weight, 1.0).astype(np.float32)
-    quarter = gain_stencil(city).astype(np.float32)
-    half = np.concatenate([quarter[:0:-1], quarter])
-    stencil = np.ascontiguousarray(np.concatenate([half[:, :0:-1], half], axis=1))
+    stencil = centred_stencil(city)
     towards = np.ascontiguousarray(channel.T, dtype=np.float32)
     answers = np.empty((users, released.times), dtype=np.int32)
 
@@ -115,6 +113,13 @@ def decide(
 
     map_blocks(work, users, blocks=max(1, users // 32))
     return answers
+
+
+def centred_stencil(city: City) -> NDArray[np.float32]:
+    """`gain_stencil` for all offsets to both sides, the region itself in the middle."""
+    quarter = gain_stencil(city).astype(np.float32)
+    half = np.concatenate([quarter[:0:-1], quarter])
+    return np.ascontiguousarray(np.concatenate([half[:, :0:-1], half], axis=1))
 
 
 @kernel
@@ -135,7 +140,7 @@ def product_sum(a: NDArray[np.float32], b: NDArray[np.float32], out: NDArray[np.
 
 
 @kernel
-def _best_answer(
+def best_answer(
     belief: NDArray[np.float32],
     weight: NDArray[np.float32],
     stencil: NDArray[np.float32],
@@ -230,4 +235,4 @@ def _decide(
                     cell = k * times + j
                     inside = members[offsets[cell] : offsets[cell + 1]]
                     _add_posterior(here, towards, inside, weights[u, c], room[0], room[1], belief)
-            answers[u, j] = _best_answer(belief, weight, stencil, nx, room[0], room[1])
+            answers[u, j] = best_answer(belief, weight, stencil, nx, room[0], room[1])

@@ -120,15 +120,23 @@ class Chains:
         columns[self.moves.left[rows], user] *= self.keep[rows]
         return columns
 
+    @cached_property
+    def _shared(self) -> NDArray[np.float64]:
+        """The background of everybody as a whole, shape (regions, regions)."""
+        return np.asarray(self.left @ self.right.T + self.extra.toarray())
+
     def matrix(self, user: int) -> NDArray[np.float64]:
-        """P_u as a whole, shape (regions, regions); O(X^2 z)."""
-        matrix = (self.left * self.weights[user]) @ self.right.T
-        matrix += self.extra
-        matrix = np.asarray(matrix) * self.keep_columns(user, user + 1)
+        """P_u as a whole, shape (regions, regions); O(X^2), times z if `per_user`."""
+        matrix: NDArray[np.float64]
+        if self.per_user:
+            matrix = (self.left * self.weights[user]) @ self.right.T
+        else:
+            matrix = self._shared.copy()
+        matrix *= self.keep_columns(user, user + 1)
         moves = self.moves
-        for q in range(moves.user_rows[user], moves.user_rows[user + 1]):
-            at = slice(moves.row_moves[q], moves.row_moves[q + 1])
-            matrix[moves.left[q], moves.to[at]] += self.own[at]
+        rows = slice(moves.user_rows[user], moves.user_rows[user + 1])
+        at = slice(moves.row_moves[rows.start], moves.row_moves[rows.stop])
+        matrix[moves.left[moves.row_of_move[at]], moves.to[at]] += self.own[at]
         return matrix
 
 

@@ -7,6 +7,7 @@ from tracecup.attack.models.baseline import RandomR
 from tracecup.attack.models.bayes import BayesR
 from tracecup.attack.models.fuzzy import FuzzyR
 from tracecup.attack.models.likelihood import visit_scores
+from tracecup.attack.models.lpm import LpmR
 from tracecup.attack.models.markov import Markov0R, MarkovR
 from tracecup.attack.models.mmc import MmcR
 from tracecup.attack.models.tf import TfR
@@ -16,6 +17,7 @@ __all__ = [
     "BayesR",
     "FuzzyR",
     "HomeProbR",
+    "LpmR",
     "Markov0R",
     "MarkovR",
     "MmcR",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
-from tracecup.attack.markov import ChainScores, start_rows
+from tracecup.attack.markov import Chains, ChainScores, start_rows
 from tracecup.attack.markov.chains import Moves
 from tracecup.attack.markov.factors import factored_chains, factorise
 from tracecup.attack.scores import Scores
@@ -44,10 +44,17 @@ class TfR(ReidAttack):
     def scores(self, case: Case, rng: Rng = None) -> Scores:
         """Log-likelihoods of the moves, row block by row block."""
         self.check()
-        n_regions = case.city.n_regions
-        moves = Moves.of_traces(case.reference, n_regions)
-        factors = factorise(moves, n_regions, self.z, self.iterations, generator(rng))
+        return self.chain_scores(case, self.chains(case, rng))
+
+    def chains(self, case: Case, rng: Rng = None) -> Chains:
+        """The users' matrices, completed by the factorisation."""
+        moves = Moves.of_traces(case.reference, case.city.n_regions)
+        factors = factorise(moves, case.city.n_regions, self.z, self.iterations, generator(rng))
+        return factored_chains(moves, factors, self.b)
+
+    def chain_scores(self, case: Case, chains: Chains) -> Scores:
+        """The scores that given matrices lead to."""
         starts = None
         if self.start != "none":
-            starts = start_rows(case.reference, n_regions, self.start, self.b)
-        return ChainScores(case.released, factored_chains(moves, factors, self.b), starts)
+            starts = start_rows(case.reference, case.city.n_regions, self.start, self.b)
+        return ChainScores(case.released, chains, starts)
