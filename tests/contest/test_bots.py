@@ -51,7 +51,8 @@ class TestBotsFor:
 class TestObfuscator:
     def test_is_tuned_to_the_floor(self, tiny_world):
         original = tiny_world.data(None, _clock(), 50, 3)[1]
-        for name in ("MRLH(1,1)", "RR", "PL", "KMeans(10)"):
+        existing = ("Cloak", "MDAV", "MixZone", "Optimal", "OptimalUser", "PLR")
+        for name in ("MRLH(1,1)", "RR", "PL", "KMeans(10)", *existing):
             method = Bot(name, (), ()).obfuscator(tiny_world.city, original, 0.7, 5)
             released = method.obfuscate(tiny_world.city, original, 5)
             assert utility_score(tiny_world.city, original, released).valid
