@@ -16,7 +16,7 @@ from tracecup.study.towns import Town, built_in_flow, people_flow
 from tracecup.synth import SGD, Model, PPMTFPlus, Private, Uniform
 
 BUDGETS = (0.5, 1.0, 4.0, 10.0)
-PEOPLE, QUICK_PEOPLE = 4000, 200
+PEOPLE, QUICK_PEOPLE = 2000, 200
 ITERATIONS, QUICK_ITERATIONS = 100, 5
 COLUMNS = ("town", "synthesizer", *METRICS, *PRIVACY, "largest advantage by proof")
 
