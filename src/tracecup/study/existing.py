@@ -45,7 +45,9 @@ FURTHER = (
 )
 """Forms that are taken as written: a linear programme, and k-anonymity whatever it costs."""
 MATCHED = ("VisitProb-R(match=assignment)", "Fuzzy-R(0.33,1,match=assignment)")
-COSTLY = frozenset({"LPM-R", "LPM-T", "Markov-R", "Markov0-R", "TF-R", "TF-T"})
+COSTLY = frozenset(
+    {"Bayes-R", "Bayes-T", "LPM-R", "LPM-T", "Markov-R", "Markov0-R", "TF-R", "TF-T"}
+)
 """Run on FEW users drawn at random: their scores are those of a smaller crowd."""
 QUICK_TILE = 3
 CELLS = (
