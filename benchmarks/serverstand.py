@@ -132,8 +132,9 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     from tracecup.server.access import SYSTEM, Actor
     from tracecup.server.models import Person
     from tracecup.server.organising.contests import create_contest
-    from tracecup.server.people import service as people
-    from tracecup.server.teams.service import add_member, create_team
+    from tracecup.server.people import tokens
+    from tracecup.server.teams.members import add_member
+    from tracecup.server.teams.registration import create_team
 
     def person(name: str, staff: bool = False) -> Person:
         made: Person = Person.objects.create(username=name, is_staff=staff)
@@ -164,7 +165,7 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     for k in range(1, teams + 1):
         team, member = create_team(contest, f"Team {k}", SYSTEM), person(f"member{k}")
         add_member(team, member, SYSTEM)
-        _, token = people.new_token(member, "load", 60, Actor(member))
+        _, token = tokens.new_token(member, "load", 60, Actor(member))
         players.append(Player(team.number, token, session(member)))
     return players, session(organiser)
 

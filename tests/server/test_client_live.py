@@ -13,7 +13,7 @@ from tracecup.server.access import SYSTEM
 from tracecup.server.jobs.worker import drain
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Download, Submission
-from tracecup.server.people.service import new_token
+from tracecup.server.people.tokens import new_token
 from tracecup.traces import SetTraces
 from tracecup.traces.files import read_traces, write_obfuscated
 

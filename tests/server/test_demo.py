@@ -7,7 +7,7 @@ import pytest
 from tracecup.server import demo
 from tracecup.server.access import Actor
 from tracecup.server.models import OneTimeLink, Person, Visit
-from tracecup.server.people import service as people
+from tracecup.server.people import links, tokens
 from tracecup.server.teams import registration
 
 pytestmark = pytest.mark.django_db
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.django_db
 def test_who_had_the_name_before_is_no_organiser(new_person, monkeypatch):
     monkeypatch.setattr(registration, "data_wanted", lambda contest: None)
     eve = new_person(demo.ORGANISER)
-    _token, secret = people.new_token(eve, "mine", 30, Actor(eve))
-    people.new_link("reset", Actor(eve), person=eve)
+    _token, secret = tokens.new_token(eve, "mine", 30, Actor(eve))
+    links.new_link("reset", Actor(eve), person=eve)
     said: list[str] = []
     demo.ensure_demo("http://localhost", said.append)
     held = Person.objects.get(username=demo.ORGANISER)
     assert held.is_staff
-    assert people.person_of_token(secret) is None
+    assert tokens.person_of_token(secret) is None
     assert held.email == ""
     assert not held.check_password("correct horse battery")
     assert not OneTimeLink.objects.filter(person=held).exists()

@@ -21,7 +21,7 @@ from tracecup.server.judging.bots import bot_label
 from tracecup.server.models import ApiToken, Contest, Member, OneTimeLink, Person
 from tracecup.server.organising.contests import create_contest
 from tracecup.server.people.visits import end_other_sessions
-from tracecup.server.teams.service import create_team
+from tracecup.server.teams.registration import create_team
 
 SLUG = "demo"
 ORGANISER, PLAYER = "demo-organiser", "demo-player"

@@ -128,7 +128,7 @@ def _serve(
 
 
 def _say_first_link(site: str, say: Say) -> None:
-    from tracecup.server.people.service import first_organiser_link
+    from tracecup.server.people.links import first_organiser_link
 
     link = first_organiser_link()
     if link is not None:

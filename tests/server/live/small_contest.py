@@ -16,7 +16,7 @@ from tracecup import City, Grid, SetTraces, Traces
 from tracecup.city.files import write_city
 from tracecup.server.access import SYSTEM
 from tracecup.server.models import Contest, Member, Person, Round, StoredFile, Team
-from tracecup.server.people import service as people
+from tracecup.server.people.tokens import new_token
 from tracecup.server.storage import store
 from tracecup.traces.files import write_obfuscated, write_traces
 
@@ -78,7 +78,7 @@ for number in range(1, told["teams"] + 1):
         visible_from=begins["announce"],
         created_at=now,
     )
-    tokens.append(people.new_token(person, "t", 1, SYSTEM)[1])
+    tokens.append(new_token(person, "t", 1, SYSTEM)[1])
 print(
     json.dumps(
         {

@@ -11,7 +11,7 @@ from django.db import connection
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.models import Announcement, Contest, Extension, Job, Round, Submission
-from tracecup.server.people.service import new_token
+from tracecup.server.people.tokens import new_token
 
 pytestmark = pytest.mark.django_db
 ROOT = "/api/v1"

@@ -25,7 +25,7 @@ from tracecup.server.models import (
     Round,
     Submission,
 )
-from tracecup.server.people.service import new_token
+from tracecup.server.people.tokens import new_token
 
 pytestmark = pytest.mark.django_db
 PAGES = (
@@ -528,7 +528,7 @@ class TestMetrics:
 
     def test_a_token_of_staff(self, client, organiser):
         from tracecup.server.access import Actor
-        from tracecup.server.people.service import new_token
+        from tracecup.server.people.tokens import new_token
 
         _, secret = new_token(organiser, "prometheus", 30, Actor(organiser))
         far = {"REMOTE_ADDR": "203.0.113.5", "headers": {"Authorization": f"Bearer {secret}"}}

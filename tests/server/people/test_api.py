@@ -12,10 +12,8 @@ from django.test import Client
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.models import Person, Team, Visit
-from tracecup.server.people import service as people
-from tracecup.server.people import throttle
-from tracecup.server.teams import registration, teamlist
-from tracecup.server.teams import service as teams
+from tracecup.server.people import links, throttle, tokens, visits
+from tracecup.server.teams import members, registration, teamlist
 
 PASSWORD = "correct horse battery"
 NEW = "a brand new secret"
@@ -35,7 +33,7 @@ class Caller:
         self.client = Client()
         self.headers = {}
         if person is not None:
-            _token, secret = people.new_token(person, f"t{clock.now()}", 1, Actor(person))
+            _token, secret = tokens.new_token(person, f"t{clock.now()}", 1, Actor(person))
             self.headers = {"Authorization": f"Bearer {secret}"}
 
     def __call__(self, method: str, path: str, body=None, expect: int = 200):
@@ -128,7 +126,7 @@ class TestTokens:
     def test_a_password_gives_a_token(self, visitor, ada):
         sent = {"username": "ada", "password": PASSWORD, "token_name": "laptop", "days": 7}
         made = visitor("post", "/log-in", sent, 201)
-        assert people.person_of_token(made["secret"]) == ada
+        assert tokens.person_of_token(made["secret"]) == ada
         assert "sessionid" not in visitor.client.cookies
 
     def test_guessing_is_throttled(self, visitor, ada):
@@ -146,11 +144,11 @@ class TestTokens:
         assert all("secret" not in one for one in listed)
         hers("delete", f"/me/tokens/{made['id']}", expect=204)
         assert made["id"] not in [one["id"] for one in hers("get", "/me/tokens")]
-        assert people.person_of_token(made["secret"]) is None
+        assert tokens.person_of_token(made["secret"]) is None
 
     def test_those_of_others_are_not_found(self, hers, new_person):
         eve = new_person("eve")
-        token, _secret = people.new_token(eve, "laptop", 7, Actor(eve))
+        token, _secret = tokens.new_token(eve, "laptop", 7, Actor(eve))
         hers("delete", f"/me/tokens/{token.pk}", expect=404)
         hers("delete", f"/me/tokens/{10**30}", expect=404)
 
@@ -195,7 +193,7 @@ class TestSessions:
 
 class TestLinks:
     def test_looking_then_making_an_account(self, visitor, team):
-        secret = people.new_link("member", SYSTEM, team=team, name="Bob")
+        secret = links.new_link("member", SYSTEM, team=team, name="Bob")
         found = visitor("get", f"/links/{secret}")
         assert (found["purpose"], found["team"], found["name"]) == ("member", team.name, "Bob")
         made = visitor("post", f"/links/{secret}", {"username": "bob", "password": NEW}, 201)
@@ -203,12 +201,12 @@ class TestLinks:
         visitor("get", f"/links/{secret}", expect=404)
 
     def test_accepting(self, hers, ada, team):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         assert hers("post", f"/links/{secret}/accept")["roles"][0]["role"] == "member"
         assert role_of(team.contest, ada).team == team
 
     def test_a_visitor_cannot_accept(self, visitor, team):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         visitor("post", f"/links/{secret}/accept", expect=401)
 
     def test_a_forgotten_password(self, visitor, ada):
@@ -217,7 +215,7 @@ class TestLinks:
         (letter,) = mail.outbox
         secret = re.search(r"/link/([\w-]+)/", letter.body).group(1)
         assert visitor("post", f"/links/{secret}", {"password": NEW}, 201)["username"] == "ada"
-        assert people.check_password("ada", NEW, "192.0.2.1") == ada
+        assert visits.check_password("ada", NEW, "192.0.2.1") == ada
 
 
 class TestMembers:
@@ -234,7 +232,7 @@ class TestMembers:
         assert hers("post", "/contests/spring/register", sent, 201)["number"] == 1
 
     def test_the_own_team(self, captain, hers, team, ada):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         found = captain("get", "/contests/spring/team/members")
         assert [one["username"] for one in found["members"]] == ["spring-team1", "ada"]
         assert [one["email"] for one in found["members"]] == [None, None]
@@ -242,7 +240,7 @@ class TestMembers:
         assert hers("get", "/contests/spring/team/members")["may_manage"] is False
 
     def test_captains_manage_and_members_do_not(self, captain, hers, team, ada, member):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         base = "/contests/spring/teams/1"
         hers("post", f"{base}/code", expect=403)
         hers("post", f"{base}/links", {}, 403)
@@ -253,7 +251,7 @@ class TestMembers:
         captain("delete", f"{base}/members/{ada.pk}", expect=204)
 
     def test_a_member_may_leave(self, hers, team, ada):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         hers("delete", f"/contests/spring/teams/1/members/{ada.pk}", expect=204)
         hers("get", "/contests/spring/team/members", expect=403)
 

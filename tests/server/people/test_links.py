@@ -12,8 +12,7 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.errors import Refused
 from tracecup.server.models import LogEntry, OneTimeLink, Person
-from tracecup.server.people import letters, links, throttle
-from tracecup.server.people import service as people
+from tracecup.server.people import accounts, letters, links, throttle, tokens, visits
 
 PASSWORD = "correct horse battery"
 NEW = "a brand new secret"
@@ -29,14 +28,14 @@ def code_of(call) -> str:
 
 class TestNewLink:
     def test_only_a_hash_is_stored(self, team):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         assert len(secret) >= 43
         assert secret not in str(list(OneTimeLink.objects.values()))
         assert secret not in str(list(LogEntry.objects.values()))
 
     def test_the_log_knows_no_address(self, team):
         # A name that no hash of the log can hold.
-        people.new_link("member", SYSTEM, team=team, name="Otto", email="otto@example.org")
+        links.new_link("member", SYSTEM, team=team, name="Otto", email="otto@example.org")
         assert "otto" not in str(list(LogEntry.objects.values())).lower()
 
     @pytest.mark.parametrize(
@@ -53,44 +52,44 @@ class TestNewLink:
     )
     def test_bad_ones_are_refused(self, contest, purpose, more, field):
         with pytest.raises(Refused) as refused:
-            people.new_link(purpose, SYSTEM, contest=contest, **more)
+            links.new_link(purpose, SYSTEM, contest=contest, **more)
         assert refused.value.problems[0]["field"] == field
 
     def test_a_second_invitation_of_an_address_replaces_the_first(self, team, new_team, contest):
         other = new_team(contest, "other")
-        first = people.new_link("member", SYSTEM, team=team, email="ada@example.org")
-        elsewhere = people.new_link("member", SYSTEM, team=other, email="ada@example.org")
-        second = people.new_link("member", SYSTEM, team=team, email="ADA@example.org")
-        assert code_of(lambda: people.link_of(first)) == "not-found"
-        assert people.link_of(second).team == team
-        assert people.link_of(elsewhere).team == other
+        first = links.new_link("member", SYSTEM, team=team, email="ada@example.org")
+        elsewhere = links.new_link("member", SYSTEM, team=other, email="ada@example.org")
+        second = links.new_link("member", SYSTEM, team=team, email="ADA@example.org")
+        assert code_of(lambda: links.link_of(first)) == "not-found"
+        assert links.link_of(second).team == team
+        assert links.link_of(elsewhere).team == other
 
 
 class TestRedeem:
     def test_the_first_organiser_may_create_contests(self):
-        secret = people.first_organiser_link()
-        person = people.redeem(secret, "Ada", NEW, name="Ada L.", email="ada@example.org")
+        secret = links.first_organiser_link()
+        person = links.redeem(secret, "Ada", NEW, name="Ada L.", email="ada@example.org")
         assert person.is_staff
         assert person.is_superuser
         assert (person.username, person.first_name) == ("ada", "Ada L.")
         assert person.check_password(NEW)
-        assert people.first_organiser_link() is None
+        assert links.first_organiser_link() is None
 
     def test_only_the_last_first_link_works(self):
-        first, second = people.first_organiser_link(), people.first_organiser_link()
-        assert code_of(lambda: people.redeem(first, "ada", NEW)) == "not-found"
-        assert people.redeem(second, "ada", NEW).is_staff
+        first, second = links.first_organiser_link(), links.first_organiser_link()
+        assert code_of(lambda: links.redeem(first, "ada", NEW)) == "not-found"
+        assert links.redeem(second, "ada", NEW).is_staff
 
     def test_there_is_one_first_organiser(self, new_person):
-        secret = people.first_organiser_link()
+        secret = links.first_organiser_link()
         new_person("other", is_staff=True)
-        assert code_of(lambda: people.redeem(secret, "ada", NEW)) == "conflict"
+        assert code_of(lambda: links.redeem(secret, "ada", NEW)) == "conflict"
         assert not Person.objects.filter(username="ada").exists()
         assert OneTimeLink.objects.get().used_at is None
 
     def test_a_member_comes_into_the_team(self, team):
-        secret = people.new_link("member", SYSTEM, team=team, name="Ada", email="a@example.org")
-        person = people.redeem(secret, "ada", NEW)
+        secret = links.new_link("member", SYSTEM, team=team, name="Ada", email="a@example.org")
+        person = links.redeem(secret, "ada", NEW)
         assert role_of(team.contest, person).team == team
         assert (person.first_name, person.email) == ("Ada", "a@example.org")
         assert not person.is_staff
@@ -98,41 +97,41 @@ class TestRedeem:
 
     def test_an_organiser_comes_into_the_contest_and_nowhere_else(self, contest, new_contest):
         other = new_contest("autumn")
-        person = people.redeem(people.new_link("organiser", SYSTEM, contest=contest), "ada", NEW)
+        person = links.redeem(links.new_link("organiser", SYSTEM, contest=contest), "ada", NEW)
         assert role_of(contest, person).organiser
         assert not role_of(other, person).organiser
         assert not person.is_staff
 
     def test_an_organiser_of_no_contest_may_create_some(self):
-        person = people.redeem(people.new_link("organiser", SYSTEM), "ada", NEW)
+        person = links.redeem(links.new_link("organiser", SYSTEM), "ada", NEW)
         assert person.is_staff
 
     def test_it_works_once(self, team):
-        secret = people.new_link("member", SYSTEM, team=team)
-        people.redeem(secret, "ada", NEW)
-        assert code_of(lambda: people.redeem(secret, "eve", NEW)) == "not-found"
+        secret = links.new_link("member", SYSTEM, team=team)
+        links.redeem(secret, "ada", NEW)
+        assert code_of(lambda: links.redeem(secret, "eve", NEW)) == "not-found"
         assert not Person.objects.filter(username="eve").exists()
 
     def test_of_two_in_the_same_moment_one_wins(self, team):
-        secret = people.new_link("member", SYSTEM, team=team)
-        link = people.link_of(secret)
-        people.redeem(secret, "ada", NEW)
+        secret = links.new_link("member", SYSTEM, team=team)
+        link = links.link_of(secret)
+        links.redeem(secret, "ada", NEW)
         assert code_of(lambda: links._use(link)) == "conflict"
 
     def test_it_expires(self, team, at):
-        secret = people.new_link("member", SYSTEM, team=team, days=2)
+        secret = links.new_link("member", SYSTEM, team=team, days=2)
         at(clock.now() + timedelta(days=2) - timedelta(seconds=1))
-        assert people.link_of(secret)
+        assert links.link_of(secret)
         at(clock.now() + timedelta(seconds=1))
-        assert code_of(lambda: people.redeem(secret, "ada", NEW)) == "not-found"
+        assert code_of(lambda: links.redeem(secret, "ada", NEW)) == "not-found"
 
     @pytest.mark.parametrize("gone", ["team", "contest"])
     def test_it_dies_with_what_it_leads_to(self, team, gone):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         thing = team if gone == "team" else team.contest
         thing.deleted_at = clock.now()
         thing.save()
-        assert code_of(lambda: people.redeem(secret, "ada", NEW)) == "not-found"
+        assert code_of(lambda: links.redeem(secret, "ada", NEW)) == "not-found"
 
     @pytest.mark.parametrize(
         ("username", "password", "field"),
@@ -151,48 +150,48 @@ class TestRedeem:
     )
     def test_a_mistake_does_not_use_it_up(self, team, new_person, username, password, field):
         new_person("taken")
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         with pytest.raises(Refused) as refused:
-            people.redeem(secret, username, password)
+            links.redeem(secret, username, password)
         assert {one["field"] for one in refused.value.problems} == {field}
-        assert people.redeem(secret, "ada", NEW).pk
+        assert links.redeem(secret, "ada", NEW).pk
 
     def test_a_full_failure_leaves_nothing(self, team):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         team.status = "withdrawn"
         team.save()
-        assert code_of(lambda: people.redeem(secret, "ada", NEW)) == "conflict"
+        assert code_of(lambda: links.redeem(secret, "ada", NEW)) == "conflict"
         assert not Person.objects.filter(username="ada").exists()
-        assert people.link_of(secret).used_at is None
+        assert links.link_of(secret).used_at is None
 
     def test_a_used_link_holds_no_name(self, team):
-        secret = people.new_link("member", SYSTEM, team=team, name="Ada", email="a@example.org")
-        people.redeem(secret, "ada", NEW)
+        secret = links.new_link("member", SYSTEM, team=team, name="Ada", email="a@example.org")
+        links.redeem(secret, "ada", NEW)
         held = OneTimeLink.objects.get()
         assert (held.name, held.email) == ("", "")
 
     @pytest.mark.parametrize("token", ["", "x", "x" * 10_000, "\0", "é"])
     def test_nonsense_is_not_found(self, token):
-        assert code_of(lambda: people.redeem(token, "ada", NEW)) == "not-found"
+        assert code_of(lambda: links.redeem(token, "ada", NEW)) == "not-found"
 
 
 class TestRedeemReset:
     def test_every_token_is_revoked_and_other_people_keep_theirs(self, new_person):
         ada, eve = new_person("ada"), new_person("eve")
-        secrets = [people.new_token(ada, name, 30, Actor(ada))[1] for name in ("a", "b")]
-        others = people.new_token(eve, "a", 30, Actor(eve))[1]
-        link = people.new_link("reset", SYSTEM, person=ada)
-        assert code_of(lambda: people.redeem(link, "", "short")) == "invalid"
-        assert people.person_of_token(secrets[0]) == ada
-        people.redeem(link, "", NEW)
-        assert [people.person_of_token(one) for one in (*secrets, others)] == [None, None, eve]
+        secrets = [tokens.new_token(ada, name, 30, Actor(ada))[1] for name in ("a", "b")]
+        others = tokens.new_token(eve, "a", 30, Actor(eve))[1]
+        link = links.new_link("reset", SYSTEM, person=ada)
+        assert code_of(lambda: links.redeem(link, "", "short")) == "invalid"
+        assert tokens.person_of_token(secrets[0]) == ada
+        links.redeem(link, "", NEW)
+        assert [tokens.person_of_token(one) for one in (*secrets, others)] == [None, None, eve]
         assert len(LogEntry.objects.get(action="token-revoke").after["tokens"]) == 2
 
     def test_a_password_changed_by_its_owner_leaves_tokens_alone(self, new_person):
         ada = new_person("ada")
-        secret = people.new_token(ada, "laptop", 30, Actor(ada))[1]
-        people.change_password(ada, PASSWORD, NEW, Actor(ada))
-        assert people.person_of_token(secret) == ada
+        secret = tokens.new_token(ada, "laptop", 30, Actor(ada))[1]
+        accounts.change_password(ada, PASSWORD, NEW, Actor(ada))
+        assert tokens.person_of_token(secret) == ada
 
     def test_the_letter_says_what_ended(self, new_person):
         letters.tell_password_changed(new_person("ada"), SITE)
@@ -203,40 +202,40 @@ class TestRedeemReset:
 class TestAccept:
     def test_an_account_that_exists_comes_in(self, team, new_person):
         ada = new_person("ada")
-        people.accept(people.new_link("member", SYSTEM, team=team), ada)
+        links.accept(links.new_link("member", SYSTEM, team=team), ada)
         assert role_of(team.contest, ada).team == team
 
     def test_staff_by_invitation(self, new_person):
         ada = new_person("ada")
-        people.accept(people.new_link("organiser", SYSTEM), ada)
+        links.accept(links.new_link("organiser", SYSTEM), ada)
         ada.refresh_from_db()
         assert ada.is_staff
 
     def test_a_player_cannot_become_organiser(self, contest, member):
-        secret = people.new_link("organiser", SYSTEM, contest=contest)
-        assert code_of(lambda: people.accept(secret, member)) == "conflict"
-        assert people.link_of(secret).used_at is None
+        secret = links.new_link("organiser", SYSTEM, contest=contest)
+        assert code_of(lambda: links.accept(secret, member)) == "conflict"
+        assert links.link_of(secret).used_at is None
 
     def test_other_links_are_no_invitations(self, new_person):
         ada = new_person("ada")
-        for secret in (people.first_organiser_link(), people.new_link("reset", SYSTEM, person=ada)):
-            assert code_of(lambda secret=secret: people.accept(secret, ada)) == "conflict"
+        for secret in (links.first_organiser_link(), links.new_link("reset", SYSTEM, person=ada)):
+            assert code_of(lambda secret=secret: links.accept(secret, ada)) == "conflict"
 
 
 class TestRevoke:
     def test_a_revoked_link_is_gone(self, contest, team):
-        secret = people.new_link("member", SYSTEM, team=team, email="a@example.org")
-        link = people.link_by_number(contest, people.link_of(secret).pk)
-        people.revoke_link(link, SYSTEM)
-        assert code_of(lambda: people.link_of(secret)) == "not-found"
+        secret = links.new_link("member", SYSTEM, team=team, email="a@example.org")
+        link = links.link_by_number(contest, links.link_of(secret).pk)
+        links.revoke_link(link, SYSTEM)
+        assert code_of(lambda: links.link_of(secret)) == "not-found"
         assert not OneTimeLink.objects.exists()
 
     def test_organisers_reach_their_own_invitations_only(self, contest, new_contest, new_person):
         other = new_contest("autumn")
-        reset = people.link_of(people.new_link("reset", SYSTEM, person=new_person("ada")))
-        foreign = people.link_of(people.new_link("organiser", SYSTEM, contest=other))
+        reset = links.link_of(links.new_link("reset", SYSTEM, person=new_person("ada")))
+        foreign = links.link_of(links.new_link("organiser", SYSTEM, contest=other))
         for link in (reset, foreign):
-            code = code_of(lambda link=link: people.link_by_number(contest, link.pk))
+            code = code_of(lambda link=link: links.link_by_number(contest, link.pk))
             assert code == "not-found"
 
 
@@ -253,7 +252,7 @@ class TestReset:
         ada = new_person("ada")
         self.ask(who)
         assert mail.outbox[0].to == ["ada@example.org"]
-        assert people.redeem(self.secret(), "", NEW) == ada
+        assert links.redeem(self.secret(), "", NEW) == ada
         ada.refresh_from_db()
         assert ada.check_password(NEW)
 
@@ -275,7 +274,7 @@ class TestReset:
         new_person("ada")
         self.ask("ada")
         at(clock.now() + timedelta(hours=2))
-        assert code_of(lambda: people.redeem(self.secret(), "", NEW)) == "not-found"
+        assert code_of(lambda: links.redeem(self.secret(), "", NEW)) == "not-found"
 
     def test_the_last_link_counts(self, new_person):
         new_person("ada")
@@ -283,8 +282,8 @@ class TestReset:
         first = self.secret()
         mail.outbox.clear()
         self.ask("ada")
-        assert code_of(lambda: people.redeem(first, "", NEW)) == "not-found"
-        assert people.redeem(self.secret(), "", NEW)
+        assert code_of(lambda: links.redeem(first, "", NEW)) == "not-found"
+        assert links.redeem(self.secret(), "", NEW)
 
     def test_it_ends_sessions_and_the_waiting(self, new_person, client):
         new_person("ada")
@@ -293,15 +292,15 @@ class TestReset:
         for _ in range(throttle.LOG_IN.by_name):
             throttle.spend(throttle.LOG_IN, "ada", "198.51.100.1")
         self.ask("ada")
-        people.redeem(self.secret(), "", NEW)
+        links.redeem(self.secret(), "", NEW)
         assert client.get("/account/").status_code == 302
-        assert people.check_password("ada", NEW, "192.0.2.1")
+        assert visits.check_password("ada", NEW, "192.0.2.1")
 
     def test_a_weak_password_keeps_the_link(self, new_person):
         new_person("ada")
         self.ask("ada")
-        assert code_of(lambda: people.redeem(self.secret(), "", "short")) == "invalid"
-        assert people.redeem(self.secret(), "", NEW)
+        assert code_of(lambda: links.redeem(self.secret(), "", "short")) == "invalid"
+        assert links.redeem(self.secret(), "", NEW)
 
     def test_one_account_gets_few_letters(self, new_person):
         new_person("ada")
@@ -331,7 +330,7 @@ class TestReset:
 
 class TestLetters:
     def test_an_invitation_carries_its_link(self, team):
-        secret = people.new_link("member", SYSTEM, team=team)
+        secret = links.new_link("member", SYSTEM, team=team)
         letters.invite(team, "Ada", "ada@example.org", f"/link/{secret}/", SITE, 7)
         (letter,) = mail.outbox
         assert f"{SITE}/link/{secret}/" in letter.body
@@ -380,5 +379,5 @@ class TestLetters:
 
 def test_an_actor_is_told_by_number(team, new_person):
     ada = new_person("ada")
-    people.new_link("member", Actor(ada, "page"), team=team)
+    links.new_link("member", Actor(ada, "page"), team=team)
     assert LogEntry.objects.get().actor == f"person:{ada.pk}"

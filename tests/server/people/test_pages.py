@@ -11,10 +11,8 @@ from django.test import Client
 
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.models import ApiToken, Member, Person, Team, Visit
-from tracecup.server.people import service as people
-from tracecup.server.people import throttle
-from tracecup.server.teams import registration
-from tracecup.server.teams import service as teams
+from tracecup.server.people import accounts, links, throttle, tokens, visits
+from tracecup.server.teams import members, registration
 
 PASSWORD = "correct horse battery"
 NEW = "a brand new secret"
@@ -180,7 +178,7 @@ class TestReset:
 
 class TestLink:
     def test_an_invitation_makes_an_account_and_logs_in(self, client, team):
-        path = f"/link/{people.new_link('member', SYSTEM, team=team, name='Bob')}/"
+        path = f"/link/{links.new_link('member', SYSTEM, team=team, name='Bob')}/"
         page = client.get(path)
         assert b'value="Bob"' in page.content
         assert "no-store" in page["Cache-Control"]
@@ -190,35 +188,35 @@ class TestLink:
         assert client.get("/account/").status_code == 200
 
     def test_looking_does_not_use_it(self, client, team):
-        path = f"/link/{people.new_link('member', SYSTEM, team=team)}/"
+        path = f"/link/{links.new_link('member', SYSTEM, team=team)}/"
         for _ in range(3):
             assert client.get(path).status_code == 200
             assert client.head(path).status_code == 200
 
     def test_mistakes_are_told_beside_the_fields(self, client, team, ada):
-        path = f"/link/{people.new_link('member', SYSTEM, team=team)}/"
+        path = f"/link/{links.new_link('member', SYSTEM, team=team)}/"
         response = client.post(path, {"username": "ADA", "password": NEW})
         assert response.status_code == 422
         assert b"a name that nobody has yet" in response.content
         assert NEW.encode() not in response.content
 
     def test_who_is_logged_in_accepts_with_her_account(self, hers, ada, team):
-        path = f"/link/{people.new_link('member', SYSTEM, team=team)}/"
+        path = f"/link/{links.new_link('member', SYSTEM, team=team)}/"
         assert b"Accept as ada" in hers.get(path).content
         assert hers.post(path, {"accept": "yes"}).url == "/c/spring/team/"
         assert role_of(team.contest, ada).team == team
 
     def test_a_visitor_cannot_accept(self, client, team):
-        path = f"/link/{people.new_link('member', SYSTEM, team=team)}/"
+        path = f"/link/{links.new_link('member', SYSTEM, team=team)}/"
         assert client.post(path, {"accept": "yes"}).status_code == 422
         assert team.members.count() == 1
 
     def test_an_organiser_lands_on_her_page(self, client, contest):
-        path = f"/link/{people.new_link('organiser', SYSTEM, contest=contest)}/"
+        path = f"/link/{links.new_link('organiser', SYSTEM, contest=contest)}/"
         assert client.post(path, {"username": "bob", "password": NEW}).url == "/c/spring/run/"
 
     def test_the_first_organiser(self, client):
-        path = f"/link/{people.first_organiser_link()}/"
+        path = f"/link/{links.first_organiser_link()}/"
         assert b"The first organiser of this site" in client.get(path).content
         assert client.post(path, {"username": "bob", "password": NEW}).url == "/"
         assert Person.objects.get().is_staff
@@ -287,7 +285,7 @@ class TestRegister:
 
     def test_a_name_that_is_taken_is_told_at_the_teams_field(self, client, new_contest):
         contest = new_contest(join_open=True)
-        teams.create_team(contest, "Foxes", SYSTEM)
+        registration.create_team(contest, "Foxes", SYSTEM)
         sent = {"team": "foxes", "username": "bob", "password": NEW}
         response = client.post("/c/spring/join/", sent)
         assert response.status_code == 422
@@ -301,7 +299,7 @@ class TestRegister:
 class TestAccount:
     def test_it_shows_roles_tokens_and_sessions(self, client, member, team):
         log_in(client, member.username)
-        people.new_token(member, "my laptop", 30, Actor(member))
+        tokens.new_token(member, "my laptop", 30, Actor(member))
         page = client.get("/account/").content.decode()
         for text in (team.name, "my laptop", "captain", "this one"):
             assert text in page
@@ -328,7 +326,7 @@ class TestAccount:
         assert response.url == "/account/"
         assert hers.get("/account/").status_code == 200
         assert other.get("/account/").status_code == 302
-        assert len(people.sessions(ada)) == 1
+        assert len(visits.sessions(ada)) == 1
 
     def test_a_wrong_old_password_changes_nothing(self, hers, ada):
         assert hers.post("/account/password/", {"old": "no", "new": NEW}).status_code == 422
@@ -338,17 +336,17 @@ class TestAccount:
     def test_a_token_is_shown_once(self, hers, ada):
         page = hers.post("/account/tokens/", {"name": "laptop", "days": 30}).content.decode()
         secret = re.search(r"tct_[\w-]{20,}", page).group(0)
-        assert people.person_of_token(secret) == ada
+        assert tokens.person_of_token(secret) == ada
         assert secret not in hers.get("/account/").content.decode()
 
     def test_a_token_can_be_revoked(self, hers, ada):
-        token, secret = people.new_token(ada, "laptop", 30, Actor(ada))
+        token, secret = tokens.new_token(ada, "laptop", 30, Actor(ada))
         assert hers.post(f"/account/tokens/{token.pk}/revoke/").url == "/account/"
-        assert people.person_of_token(secret) is None
+        assert tokens.person_of_token(secret) is None
 
     def test_things_of_others_are_not_found(self, hers, ada, new_person):
         eve = new_person("eve")
-        token, _secret = people.new_token(eve, "laptop", 30, Actor(eve))
+        token, _secret = tokens.new_token(eve, "laptop", 30, Actor(eve))
         other = Client()
         log_in(other, "eve")
         visit = Visit.objects.get(person=eve)
@@ -381,7 +379,7 @@ class TestAccount:
         assert hers.get("/account/").status_code == 302
 
     def test_a_name_is_text_and_not_markup(self, hers, ada):
-        people.change_profile(ada, Actor(ada), name="<script>alert(1)</script>")
+        accounts.change_profile(ada, Actor(ada), name="<script>alert(1)</script>")
         assert b"<script>alert" not in hers.get("/account/").content
 
     def test_visitors_are_sent_to_the_log_in(self, client):
@@ -396,16 +394,16 @@ class TestMembers:
         return client
 
     def test_it_shows_the_members_and_the_link(self, captain, team, ada):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         page = captain.get("/c/spring/team/members/").content.decode()
         assert f"http://testserver/join/{team.join_code}/" in page
         assert "ada" in page
         assert "ada@example.org" not in page
 
     def test_it_shows_the_own_tokens_and_no_others(self, captain, member, team, ada):
-        teams.add_member(team, ada, SYSTEM)
-        people.new_token(member, "my laptop", 30, Actor(member))
-        people.new_token(ada, "her laptop", 30, Actor(ada))
+        members.add_member(team, ada, SYSTEM)
+        tokens.new_token(member, "my laptop", 30, Actor(member))
+        tokens.new_token(ada, "her laptop", 30, Actor(ada))
         page = captain.get("/c/spring/team/members/").content.decode()
         assert "my laptop" in page
         assert "her laptop" not in page
@@ -413,14 +411,14 @@ class TestMembers:
     def test_a_bad_address_makes_no_link(self, captain, team):
         sent = {"email": "nobody"}
         assert captain.post("/c/spring/team/members/invite/", sent).status_code == 422
-        assert not people.open_links("member", team.contest).exists()
+        assert not links.open_links("member", team.contest).exists()
 
     def test_strangers_do_not_see_it(self, hers, team):
         assert hers.get("/c/spring/team/members/").status_code == 403
         assert Client().get("/c/spring/team/members/").status_code == 302
 
     def test_a_captain_removes_and_appoints(self, captain, team, ada):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         base = f"/c/spring/team/members/{ada.pk}"
         captain.post(f"{base}/captain/", {"on": "yes"})
         assert team.members.get(person=ada).captain
@@ -430,7 +428,7 @@ class TestMembers:
         assert not team.members.filter(person=ada).exists()
 
     def test_a_member_can_only_leave(self, hers, team, member, ada):
-        teams.add_member(team, ada, SYSTEM)
+        members.add_member(team, ada, SYSTEM)
         base = "/c/spring/team/members"
         for path in ("/code/", "/invite/", f"/{member.pk}/remove/", f"/{ada.pk}/captain/"):
             assert hers.post(base + path, {"on": "yes"}).status_code == 403
@@ -449,17 +447,17 @@ class TestMembers:
             "/c/spring/team/members/invite/", {"name": "Bob", "email": "bob@example.org"}
         )
         secret = re.search(r"http://testserver/link/([\w-]+)/", response.content.decode()).group(1)
-        assert people.link_of(secret).team == team
+        assert links.link_of(secret).team == team
         assert secret in mail.outbox[0].body
         page = captain.get("/c/spring/team/members/").content.decode()
         assert secret not in page
         assert "Bob" in page
-        number = people.link_of(secret).pk
+        number = links.link_of(secret).pk
         captain.post(f"/c/spring/team/members/invitations/{number}/revoke/")
         assert Client().get(f"/link/{secret}/").status_code == 404
 
     def test_a_captain_reaches_the_invitations_of_her_team_only(self, captain, contest, new_team):
-        other = people.link_of(people.new_link("member", SYSTEM, team=new_team(contest, "other")))
+        other = links.link_of(links.new_link("member", SYSTEM, team=new_team(contest, "other")))
         path = f"/c/spring/team/members/invitations/{other.pk}/revoke/"
         assert captain.post(path).status_code == 404
 

@@ -36,7 +36,8 @@ from tracecup.server.models import (
     Team,
     Visit,
 )
-from tracecup.server.people.service import new_link, new_token
+from tracecup.server.people.links import new_link
+from tracecup.server.people.tokens import new_token
 from tracecup.server.storage import store
 from tracecup.server.submissions.service import receive
 

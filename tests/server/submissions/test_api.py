@@ -10,7 +10,7 @@ from django.test import Client
 
 from tracecup.server.access import SYSTEM
 from tracecup.server.models import Download, Submission
-from tracecup.server.people import service as people
+from tracecup.server.people import tokens
 from tracecup.server.storage import BlobStore, store
 from tracecup.server.submissions import service as submissions
 
@@ -21,7 +21,7 @@ ANOTRACES = "anotraces_team001_data02_TRP.csv"
 
 def client_of(team) -> Client:
     person = team.members.get().person
-    _, secret = people.new_token(person, "test", 7, SYSTEM)
+    _, secret = tokens.new_token(person, "test", 7, SYSTEM)
     return Client(headers={"Authorization": f"Bearer {secret}"})
 
 
@@ -137,7 +137,7 @@ class TestSubmit:
         content = desk.release(team).read_bytes()
         assert post(Client(), "submissions", content).status_code == 401
         for person in (organiser, new_person("stranger")):
-            _, secret = people.new_token(person, "t", 7, SYSTEM)
+            _, secret = tokens.new_token(person, "t", 7, SYSTEM)
             other = Client(headers={"Authorization": f"Bearer {secret}"})
             assert post(other, "submissions", content).status_code == 403
 

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import LogEntry, OneTimeLink, Team
-from tracecup.server.people import letters
-from tracecup.server.people import service as people
+from tracecup.server.people import letters, links
 from tracecup.server.teams import registration, teamlist
-from tracecup.server.teams import service as teams
 from tracecup.server.teams.teamlist import _lines
 
 LIST = """team,division,name,email
@@ -44,7 +42,7 @@ def contest(new_contest):
 
 class TestPlan:
     def test_says_what_each_line_will_do(self, contest):
-        plan = teams.plan_csv(contest, LIST)
+        plan = teamlist.plan_csv(contest, LIST)
         assert plan.problems == ()
         assert [(row.line, row.team, row.division, row.effect) for row in plan.rows] == [
             (2, "Foxes", "open", "new-team"),
@@ -54,7 +52,7 @@ class TestPlan:
         assert (plan.new_teams, plan.new_links) == (2, 3)
 
     def test_changes_nothing(self, contest, wanted):
-        teams.plan_csv(contest, LIST)
+        teamlist.plan_csv(contest, LIST)
         assert not Team.objects.exists()
         assert not OneTimeLink.objects.exists()
         assert not LogEntry.objects.exists()
@@ -72,19 +70,19 @@ class TestPlan:
         ],
     )
     def test_the_ways_of_spreadsheets_are_the_same(self, contest, text):
-        found = teams.plan_csv(contest, text)
+        found = teamlist.plan_csv(contest, text)
         assert found.problems == ()
-        assert found.rows == teams.plan_csv(contest, LIST).rows
+        assert found.rows == teamlist.plan_csv(contest, LIST).rows
 
     def test_columns_come_in_any_order_and_may_be_missing(self, contest):
-        plan = teams.plan_csv(contest, "email,team\nada@example.org,Foxes\n,Hares\n")
+        plan = teamlist.plan_csv(contest, "email,team\nada@example.org,Foxes\n,Hares\n")
         assert [(row.team, row.email) for row in plan.rows] == [
             ("Foxes", "ada@example.org"),
             ("Hares", ""),
         ]
 
     def test_a_quoted_field_keeps_its_comma(self, contest):
-        plan = teams.plan_csv(contest, 'team,name\n"Foxes, red","Ada ""L"""\n')
+        plan = teamlist.plan_csv(contest, 'team,name\n"Foxes, red","Ada ""L"""\n')
         assert (plan.rows[0].team, plan.rows[0].name) == ("Foxes, red", 'Ada "L"')
 
     @pytest.mark.parametrize(
@@ -108,17 +106,17 @@ class TestPlan:
         ],
     )
     def test_mistakes_are_told_by_line_and_column(self, contest, text, line, field, found):
-        plan = teams.plan_csv(contest, text)
+        plan = teamlist.plan_csv(contest, text)
         first = plan.problems[0]
         assert (first["line"], first["field"], first["found"]) == (line, field, found)
         assert first["expected"]
 
     def test_lines_after_a_field_with_a_newline_are_still_right(self, contest):
-        plan = teams.plan_csv(contest, 'team,name\nA,"x\ny"\nB,ok\nC,ok,more\n')
+        plan = teamlist.plan_csv(contest, 'team,name\nA,"x\ny"\nB,ok\nC,ok,more\n')
         assert [(one["line"], one["field"]) for one in plan.problems] == [(2, "name"), (5, "")]
 
     def test_all_mistakes_are_told_at_once(self, contest):
-        plan = teams.plan_csv(contest, "team,division,email\nA,pro,nobody\n,open,\n")
+        plan = teamlist.plan_csv(contest, "team,division,email\nA,pro,nobody\n,open,\n")
         assert [(one["line"], one["field"]) for one in plan.problems] == [
             (2, "email"),
             (2, "division"),
@@ -126,36 +124,36 @@ class TestPlan:
         ]
 
     def test_teams_that_exist_get_more_members(self, contest):
-        teams.create_team(contest, "Foxes", SYSTEM, division="open")
-        plan = teams.plan_csv(contest, "team,email\nFOXES,ada@example.org\n")
+        registration.create_team(contest, "Foxes", SYSTEM, division="open")
+        plan = teamlist.plan_csv(contest, "team,email\nFOXES,ada@example.org\n")
         assert [(row.effect, row.division) for row in plan.rows] == [("new-link", "open")]
 
     def test_people_who_are_in_the_team_are_left_alone(self, contest):
-        team = teams.create_team(contest, "Foxes", SYSTEM)
-        people.redeem(
-            people.new_link("member", SYSTEM, team=team), "ada", NEW, email="Ada@example.org"
+        team = registration.create_team(contest, "Foxes", SYSTEM)
+        links.redeem(
+            links.new_link("member", SYSTEM, team=team), "ada", NEW, email="Ada@example.org"
         )
-        plan = teams.plan_csv(contest, "team,email\nFoxes,ada@example.org\n")
+        plan = teamlist.plan_csv(contest, "team,email\nFoxes,ada@example.org\n")
         assert [row.effect for row in plan.rows] == ["nothing"]
-        plan = teams.plan_csv(contest, "team,email\nHares,ada@example.org\n")
+        plan = teamlist.plan_csv(contest, "team,email\nHares,ada@example.org\n")
         assert plan.problems[0]["expected"] == "somebody who is in no other team"
 
     def test_teams_that_left_take_nobody(self, contest):
-        team = teams.create_team(contest, "Foxes", SYSTEM)
+        team = registration.create_team(contest, "Foxes", SYSTEM)
         Team.objects.filter(pk=team.pk).update(status="withdrawn")
-        assert teams.plan_csv(contest, "team\nFoxes\n").problems[0]["field"] == "team"
+        assert teamlist.plan_csv(contest, "team\nFoxes\n").problems[0]["field"] == "team"
 
     def test_endless_lists_are_refused_at_once(self, contest):
-        assert teams.plan_csv(contest, "team\n" + "A" * (1 << 20)).problems
-        many = teams.plan_csv(contest, "team\n" + "A\n" * 5001)
+        assert teamlist.plan_csv(contest, "team\n" + "A" * (1 << 20)).problems
+        many = teamlist.plan_csv(contest, "team\n" + "A\n" * 5001)
         assert [one["line"] for one in many.problems] == [5002]
 
     def test_there_are_as_many_teams_as_numbers(self, contest):
         text = "team\n" + "".join(f"T{k}\n" for k in range(900))
-        assert teams.plan_csv(contest, text).problems[0]["found"] == "900"
+        assert teamlist.plan_csv(contest, text).problems[0]["found"] == "900"
 
     def test_mistakes_are_listed_up_to_a_limit(self, contest):
-        assert len(teams.plan_csv(contest, "team,email\n" + "A,nobody\n" * 200).problems) == 50
+        assert len(teamlist.plan_csv(contest, "team,email\n" + "A,nobody\n" * 200).problems) == 50
 
 
 @settings(max_examples=100, deadline=None)
@@ -183,7 +181,7 @@ def test_what_a_spreadsheet_writes_is_read_back(rows):
 
 class TestApply:
     def test_does_what_was_planned(self, contest, organiser_of, wanted):
-        made = teams.apply_csv(contest, teams.plan_csv(contest, LIST), Actor(organiser_of))
+        made = teamlist.apply_csv(contest, teamlist.plan_csv(contest, LIST), Actor(organiser_of))
         assert [(one.team.number, one.team.name, one.name, one.email) for one in made] == [
             (1, "Foxes", "Ada", "ada@example.org"),
             (1, "Foxes", "Bob", "bob@example.org"),
@@ -200,24 +198,24 @@ class TestApply:
         return new_person("organiser")
 
     def test_every_link_works(self, contest):
-        made = teams.apply_csv(contest, teams.plan_csv(contest, LIST), SYSTEM)
+        made = teamlist.apply_csv(contest, teamlist.plan_csv(contest, LIST), SYSTEM)
         for k, one in enumerate(made):
-            person = people.redeem(one.link.split("/")[2], f"person{k}", NEW)
+            person = links.redeem(one.link.split("/")[2], f"person{k}", NEW)
             assert person.memberships.get().team == one.team
         assert [m.captain for m in made[0].team.members.order_by("pk")] == [True, False]
 
     def test_a_plan_with_mistakes_does_nothing(self, contest):
-        plan = teams.plan_csv(contest, LIST + "Owls,pro,,\n")
+        plan = teamlist.plan_csv(contest, LIST + "Owls,pro,,\n")
         with pytest.raises(Refused) as refused:
-            teams.apply_csv(contest, plan, SYSTEM)
+            teamlist.apply_csv(contest, plan, SYSTEM)
         assert refused.value.problems[0]["line"] == 5
         assert not Team.objects.exists()
 
     def test_a_plan_of_yesterday_is_refused(self, contest):
-        plan = teams.plan_csv(contest, LIST)
-        teams.create_team(contest, "Hares", SYSTEM)
+        plan = teamlist.plan_csv(contest, LIST)
+        registration.create_team(contest, "Hares", SYSTEM)
         with pytest.raises(Refused) as refused:
-            teams.apply_csv(contest, plan, SYSTEM)
+            teamlist.apply_csv(contest, plan, SYSTEM)
         assert refused.value.code == "conflict"
         assert [team.name for team in contest.teams.all()] == ["Hares"]
 
@@ -232,31 +230,31 @@ class TestApply:
 
         monkeypatch.setattr(teamlist, "new_link", fail)
         with pytest.raises(RuntimeError):
-            teams.apply_csv(contest, teams.plan_csv(contest, LIST), SYSTEM)
+            teamlist.apply_csv(contest, teamlist.plan_csv(contest, LIST), SYSTEM)
         assert not Team.objects.exists()
         assert not LogEntry.objects.exists()
 
     def test_the_same_list_again_renews_links_and_makes_no_team(self, contest, wanted):
-        first = teams.apply_csv(contest, teams.plan_csv(contest, LIST), SYSTEM)
-        plan = teams.plan_csv(contest, LIST)
+        first = teamlist.apply_csv(contest, teamlist.plan_csv(contest, LIST), SYSTEM)
+        plan = teamlist.plan_csv(contest, LIST)
         assert [row.effect for row in plan.rows] == ["replaced-link", "replaced-link", "new-link"]
-        teams.apply_csv(contest, plan, SYSTEM)
+        teamlist.apply_csv(contest, plan, SYSTEM)
         assert contest.teams.count() == 2
         with pytest.raises(Refused):
-            people.link_of(first[0].link.split("/")[2])
+            links.link_of(first[0].link.split("/")[2])
         assert wanted == [contest]
 
 
 class TestInvitations:
     def test_letters_go_to_those_with_an_address(self, contest):
-        made = teams.apply_csv(contest, teams.plan_csv(contest, LIST), SYSTEM)
+        made = teamlist.apply_csv(contest, teamlist.plan_csv(contest, LIST), SYSTEM)
         assert letters.invite_all(made, "https://contest.example") == 2
         assert [letter.to for letter in mail.outbox] == [["ada@example.org"], ["bob@example.org"]]
         assert f"https://contest.example{made[0].link}" in mail.outbox[0].body
 
     def test_the_table_of_links_is_no_spreadsheet_program(self, contest):
         text = "team,name\n=1+1,@cmd\n"
-        made = teams.apply_csv(contest, teams.plan_csv(contest, text), SYSTEM)
-        rows = list(csv.reader(io.StringIO(teams.invitations_csv(made, "https://c.example"))))
+        made = teamlist.apply_csv(contest, teamlist.plan_csv(contest, text), SYSTEM)
+        rows = list(csv.reader(io.StringIO(teamlist.invitations_csv(made, "https://c.example"))))
         assert rows[1][:4] == ["1", "'=1+1", "", "'@cmd"]
         assert rows[1][5].startswith("https://c.example/link/")

@@ -12,7 +12,7 @@ from ninja import NinjaAPI, Schema
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.models import Organiser
-from tracecup.server.people.service import new_token, revoke_token
+from tracecup.server.people.tokens import new_token, revoke_token
 from tracecup.server.web import answers, auth
 
 pytestmark = pytest.mark.django_db

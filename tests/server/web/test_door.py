@@ -8,7 +8,7 @@ from django.test import Client
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.judging import workers
 from tracecup.server.models import ApiToken
-from tracecup.server.people import service as people
+from tracecup.server.people import tokens, visits
 from tracecup.server.web.door import is_known
 
 PASSWORD = "correct horse battery"
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.django_db
 class TestIsKnown:
     def test_tokens_of_people_until_they_are_revoked(self, new_person):
         ada = new_person("ada")
-        token, secret = people.new_token(ada, "laptop", 30, Actor(ada))
+        token, secret = tokens.new_token(ada, "laptop", 30, Actor(ada))
         assert is_known(f"Bearer {secret}", "")
         assert is_known(f"bearer  {secret}", "sessionid=x")
         assert not is_known(f"Basic {secret}", "")
         assert ApiToken.objects.get().last_used_at is None
-        people.revoke_token(token, SYSTEM)
+        tokens.revoke_token(token, SYSTEM)
         assert not is_known(f"Bearer {secret}", "")
 
     def test_tokens_of_workers(self):
@@ -43,7 +43,7 @@ class TestIsKnown:
         assert not is_known("", cookie)
         ada.is_active = True
         ada.save()
-        people.end_other_sessions(ada, None, SYSTEM)
+        visits.end_other_sessions(ada, None, SYSTEM)
         assert not is_known("", cookie)
 
     @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def clone_contest(
         copy_city(contest, made)
         log.record(actor, "contest.clone", contest=made, subject=f"contest:{contest.slug}")
         if with_teams:
-            from tracecup.server.teams.service import create_team
+            from tracecup.server.teams.registration import create_team
 
             for team in contest.teams.filter(deleted_at=None):
                 create_team(

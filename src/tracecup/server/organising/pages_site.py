@@ -110,7 +110,7 @@ def _may_measure(request: HttpRequest) -> bool:
     person = person_of(request)
     kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() == "bearer":
-        from tracecup.server.people.service import person_of_token
+        from tracecup.server.people.tokens import person_of_token
 
         person = person_of_token(secret.strip())
     if person is not None:

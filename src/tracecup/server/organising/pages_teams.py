@@ -15,14 +15,14 @@ from tracecup.server.web.context import Place
 
 
 def _csv_check(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.service import plan_csv
+    from tracecup.server.teams.teamlist import plan_csv
 
     return Done("", {"plan": plan_csv(place.contest, v["text"])})
 
 
 def _csv_apply(place: Place, v: Values, site: str) -> Done:
     from tracecup.server.people import letters
-    from tracecup.server.teams.service import apply_csv, invitations_csv, plan_csv
+    from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
 
     made = apply_csv(place.contest, plan_csv(place.contest, v["text"]), place.actor)
     sent = letters.invite_all(made, site) if v["mail"] else 0
@@ -32,7 +32,7 @@ def _csv_apply(place: Place, v: Values, site: str) -> Done:
 
 
 def _team(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.service import create_team
+    from tracecup.server.teams.registration import create_team
 
     made = create_team(
         place.contest,
@@ -46,7 +46,7 @@ def _team(place: Place, v: Values, site: str) -> Done:
 
 def _link(place: Place, v: Values, site: str) -> Done:
     from tracecup.server.people import letters
-    from tracecup.server.people.service import new_link
+    from tracecup.server.people.links import new_link
 
     team = forms.chosen_team(place, v["team"])
     secret = new_link("member", place.actor, team=team, name=v["name"], email=v["email"])
@@ -57,7 +57,7 @@ def _link(place: Place, v: Values, site: str) -> Done:
 
 def _organiser(place: Place, v: Values, site: str) -> Done:
     from tracecup.server.people import letters
-    from tracecup.server.people.service import new_link
+    from tracecup.server.people.links import new_link
 
     secret = new_link(
         "organiser", place.actor, contest=place.contest, name=v["name"], email=v["email"]
@@ -101,7 +101,7 @@ def _take_back(place: Place, v: Values, site: str) -> Done:
 
 
 def _change(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.service import change_team
+    from tracecup.server.teams.registration import change_team
 
     team = forms.chosen_team(place, v["team"])
     division = None if v["division"] == forms.AS_IT_IS else v["division"]
@@ -123,7 +123,7 @@ def _undelete_team(place: Place, v: Values, site: str) -> Done:
 
 
 def _remove_member(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.service import remove_member
+    from tracecup.server.teams.members import remove_member
 
     team = forms.chosen_team(place, str(v["team"]))
     member = team.members.filter(person=v["person"]).first()

@@ -42,7 +42,7 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
     from tracecup.server.judging.bots import bot_label
     from tracecup.server.organising.contests import create_contest
     from tracecup.server.organising.owncity import copy_city
-    from tracecup.server.teams.service import create_team
+    from tracecup.server.teams.registration import create_team
 
     number = Contest.objects.filter(slug__startswith=_stem(contest)).count() + 1
     with transaction.atomic():

@@ -116,7 +116,7 @@ def publish_results(result_set: ResultSet, actor: Actor, why: str) -> ResultSet:
 
 def forget_people(contest: Contest, actor: Actor, why: str) -> int:
     """Erase the personal data of the players of a contest that is over; how many accounts."""
-    from tracecup.server.people.service import erase_people_of
+    from tracecup.server.people.erasure import erase_people_of
 
     return erase_people_of(contest, actor, require_reason(why))
 

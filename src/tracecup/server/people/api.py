@@ -10,9 +10,10 @@ from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
 
 from tracecup.server.models import Person
+from tracecup.server.people import accounts, erasure, letters, visits
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters
-from tracecup.server.people import service as people
+from tracecup.server.people import links as one_time_links
+from tracecup.server.people import tokens as api_tokens
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME, MAX_PASSWORD, MAX_USERNAME
 from tracecup.server.people.pages import site_of
 from tracecup.server.people.tokens import MAX_DAYS
@@ -90,7 +91,7 @@ class Ended(Schema):
 @router.post("/log-in", auth=anyone, response={201: MadeToken})
 def log_in(request: HttpRequest, body: Credentials) -> Status[MadeToken]:
     """A token for a name and a password; throttled by name and by address."""
-    person = people.check_password(body.username, body.password, people.address_of(request))
+    person = visits.check_password(body.username, body.password, visits.address_of(request))
     return Status(201, _made(request, person, body.token_name, body.days))
 
 
@@ -104,7 +105,7 @@ def show(request: HttpRequest) -> pagedata.Me:
 def change(request: HttpRequest, body: Profile) -> pagedata.Me:
     """Change name, e-mail, language, zone: those that are given."""
     person, before = request.user, request.user.email
-    people.change_profile(person, actor_of(request), **body.dict())
+    accounts.change_profile(person, actor_of(request), **body.dict())
     if before and person.email != before:
         letters.tell_email_changed(person, before, site_of(request))
     return pagedata.me(person)
@@ -113,11 +114,11 @@ def change(request: HttpRequest, body: Profile) -> pagedata.Me:
 @router.post("/me/password", response={204: None})
 def change_password(request: HttpRequest, body: Passwords) -> Status[None]:
     """Change the password; every other session ends, tokens stay."""
-    people.change_password(request.user, body.old, body.new, actor_of(request))
-    people.end_other_sessions(request.user, _key(request), actor_of(request))
+    accounts.change_password(request.user, body.old, body.new, actor_of(request))
+    visits.end_other_sessions(request.user, _key(request), actor_of(request))
     if _key(request):
         update_session_auth_hash(request, request.user)
-        people.seen(request)
+        visits.seen(request)
     letters.tell_password_changed(request.user, site_of(request))
     return Status(204, None)
 
@@ -125,8 +126,8 @@ def change_password(request: HttpRequest, body: Passwords) -> Status[None]:
 @router.post("/me/erase", response={204: None})
 def erase(request: HttpRequest, body: Password) -> Status[None]:
     """Forget the account, for good."""
-    people.require_password(request.user, body.password)
-    people.erase(request.user, actor_of(request))
+    accounts.require_password(request.user, body.password)
+    erasure.erase(request.user, actor_of(request))
     return Status(204, None)
 
 
@@ -145,7 +146,7 @@ def new_token(request: HttpRequest, body: NewToken) -> Status[MadeToken]:
 @router.delete("/me/tokens/{int:number}", response={204: None})
 def revoke_token(request: HttpRequest, number: int) -> Status[None]:
     """Make a token worthless; doing it twice is doing it once."""
-    people.revoke_by_number(request.user, number, actor_of(request))
+    api_tokens.revoke_by_number(request.user, number, actor_of(request))
     return Status(204, None)
 
 
@@ -158,27 +159,27 @@ def sessions(request: HttpRequest) -> list[pagedata.SessionInfo]:
 @router.delete("/me/sessions/{int:number}", response={204: None})
 def end_session(request: HttpRequest, number: int) -> Status[None]:
     """End one session."""
-    people.end_visit(request.user, number, actor_of(request))
+    visits.end_visit(request.user, number, actor_of(request))
     return Status(204, None)
 
 
 @router.post("/me/sessions/end-others", response=Ended)
 def end_other_sessions(request: HttpRequest) -> Ended:
     """End every session but the one that asks; a token has none, and ends all."""
-    return Ended(ended=people.end_other_sessions(request.user, _key(request), actor_of(request)))
+    return Ended(ended=visits.end_other_sessions(request.user, _key(request), actor_of(request)))
 
 
 @router.post("/password-reset", auth=anyone, response={202: None})
 def forgotten(request: HttpRequest, body: Forgotten) -> Status[None]:
     """Send a link for a new password; the answer is the same whether the account exists."""
-    letters.ask_reset(body.who, people.address_of(request), site_of(request))
+    letters.ask_reset(body.who, visits.address_of(request), site_of(request))
     return Status(202, None)
 
 
 @router.get("/links/{secret}", auth=anyone, response=pagedata.LinkInfo)
 def link(request: HttpRequest, secret: str) -> pagedata.LinkInfo:
     """What a one-time link is for; looking does not use it."""
-    return pagedata.link(people.link_of(secret))
+    return pagedata.link(one_time_links.link_of(secret))
 
 
 @router.post("/links/{secret}", auth=anyone, response={201: pagedata.Me})
@@ -187,8 +188,10 @@ def redeem(request: HttpRequest, secret: str, body: NewAccount) -> Status[pageda
 
     A new password ends all sessions and revokes all API tokens of the account.
     """
-    resets = people.link_of(secret).purpose == "reset"
-    person = people.redeem(secret, body.username, body.password, name=body.name, email=body.email)
+    resets = one_time_links.link_of(secret).purpose == "reset"
+    person = one_time_links.redeem(
+        secret, body.username, body.password, name=body.name, email=body.email
+    )
     if resets:
         letters.tell_password_changed(person, site_of(request), by_link=True)
     return Status(201, pagedata.me(person))
@@ -197,12 +200,12 @@ def redeem(request: HttpRequest, secret: str, body: NewAccount) -> Status[pageda
 @router.post("/links/{secret}/accept", response=pagedata.Me)
 def accept(request: HttpRequest, secret: str) -> pagedata.Me:
     """Accept an invitation with the account that asks."""
-    people.accept(secret, request.user)
+    one_time_links.accept(secret, request.user)
     return pagedata.me(request.user)
 
 
 def _made(request: HttpRequest, person: Person, name: str, days: int) -> MadeToken:
-    token, secret = people.new_token(person, name, days, actor_of(request))
+    token, secret = api_tokens.new_token(person, name, days, actor_of(request))
     return MadeToken(**pagedata.token_info(token).dict(), secret=secret)
 
 

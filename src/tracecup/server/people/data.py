@@ -12,8 +12,9 @@ from ninja import Schema
 
 from tracecup.server.access import Role
 from tracecup.server.models import ApiToken, Member, OneTimeLink, Organiser, Person, Team, Visit
-from tracecup.server.people import service as people
-from tracecup.server.teams import service as teams
+from tracecup.server.people import links, visits
+from tracecup.server.people.tokens import live_tokens
+from tracecup.server.teams.members import may_manage
 
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "tracecup-client", "curl", "Python")
 NAMES = {"Edg": "Edge", "OPR": "Opera", "tracecup-client": "tracecup"}
@@ -142,7 +143,7 @@ def me(person: Person) -> Me:
 
 def tokens(person: Person) -> list[TokenInfo]:
     """The tokens that work, newest first."""
-    return [token_info(one) for one in people.live_tokens(person).order_by("-pk")]
+    return [token_info(one) for one in live_tokens(person).order_by("-pk")]
 
 
 def token_info(token: ApiToken) -> TokenInfo:
@@ -159,7 +160,7 @@ def token_info(token: ApiToken) -> TokenInfo:
 
 def sessions(person: Person, session_key: str | None) -> list[SessionInfo]:
     """Where somebody is logged in."""
-    return [_session(visit, session_key) for visit in people.sessions(person)]
+    return [_session(visit, session_key) for visit in visits.sessions(person)]
 
 
 def account(person: Person, session_key: str | None) -> AccountPage:
@@ -198,7 +199,7 @@ def open_link(found: OneTimeLink) -> OpenLink:
 def invitations(role: Role) -> list[OpenLink]:
     """All open invitations of a contest, for its organisers."""
     role.require_organiser()
-    found = people.open_links(None, role.contest).select_related("team")
+    found = links.open_links(None, role.contest).select_related("team")
     return [open_link(one) for one in found]
 
 
@@ -211,9 +212,9 @@ def organisers(role: Role) -> list[MemberInfo]:
 
 def members(role: Role, team: Team) -> MembersPage:
     """A team's members, for themselves and for organisers."""
-    manages = teams.may_manage(role, team)
+    manages = may_manage(role, team)
     held = Member.objects.filter(team=team).select_related("person").order_by("since", "pk")
-    open_now = people.open_links("member", team.contest).filter(team=team) if manages else ()
+    open_now = links.open_links("member", team.contest).filter(team=team) if manages else ()
     return MembersPage(
         contest=role.contest.slug,
         team=team.number,

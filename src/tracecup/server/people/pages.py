@@ -23,9 +23,8 @@ from django.views.decorators.http import require_POST
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Person
+from tracecup.server.people import accounts, erasure, letters, tokens, visits
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters
-from tracecup.server.people import service as people
 from tracecup.server.people.forms import (
     ChangePasswordForm,
     EraseForm,
@@ -83,7 +82,7 @@ def account(request: HttpRequest) -> HttpResponse:
     person, before = request.user, request.user.email
     if form.is_valid():
         try:
-            people.change_profile(person, actor_of(request), **form.cleaned_data)
+            accounts.change_profile(person, actor_of(request), **form.cleaned_data)
         except Refused as refused:
             person.refresh_from_db()
             refuse(form, refused)
@@ -103,13 +102,13 @@ def password(request: HttpRequest) -> HttpResponse:
     form = ChangePasswordForm(request.POST)
     if form.is_valid():
         try:
-            people.change_password(request.user, **form.cleaned_data, actor=actor_of(request))
+            accounts.change_password(request.user, **form.cleaned_data, actor=actor_of(request))
         except Refused as refused:
             refuse(form, refused)
         else:
-            people.end_other_sessions(request.user, request.session.session_key, actor_of(request))
+            visits.end_other_sessions(request.user, request.session.session_key, actor_of(request))
             update_session_auth_hash(request, request.user)  # gives this session a new key
-            people.seen(request)
+            visits.seen(request)
             letters.tell_password_changed(request.user, site_of(request))
             messages.success(
                 request,
@@ -129,7 +128,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if form.is_valid():
         try:
-            token, secret = people.new_token(
+            token, secret = tokens.new_token(
                 request.user, **form.cleaned_data, actor=actor_of(request)
             )
         except Refused as refused:
@@ -143,7 +142,7 @@ def new_token(request: HttpRequest) -> HttpResponse:
 @signed_in
 def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
     """Make a token worthless."""
-    people.revoke_by_number(request.user, number, actor_of(request))
+    tokens.revoke_by_number(request.user, number, actor_of(request))
     messages.success(request, _("The token is revoked."))
     return redirect("account")
 
@@ -152,7 +151,7 @@ def revoke_token(request: HttpRequest, number: int) -> HttpResponse:
 @signed_in
 def end_session(request: HttpRequest, number: int) -> HttpResponse:
     """End one session."""
-    people.end_visit(request.user, number, actor_of(request))
+    visits.end_visit(request.user, number, actor_of(request))
     messages.success(request, _("The session has ended."))
     return redirect("account")
 
@@ -161,7 +160,7 @@ def end_session(request: HttpRequest, number: int) -> HttpResponse:
 @signed_in
 def end_others(request: HttpRequest) -> HttpResponse:
     """End every session but this one."""
-    people.end_other_sessions(request.user, request.session.session_key, actor_of(request))
+    visits.end_other_sessions(request.user, request.session.session_key, actor_of(request))
     messages.success(request, _("You are logged out everywhere else."))
     return redirect("account")
 
@@ -174,12 +173,12 @@ def erase(request: HttpRequest) -> HttpResponse:
     form = EraseForm(request.POST)
     if form.is_valid():
         try:
-            people.require_password(request.user, form.cleaned_data["password"])
-            people.erase(request.user, actor_of(request))
+            accounts.require_password(request.user, form.cleaned_data["password"])
+            erasure.erase(request.user, actor_of(request))
         except Refused as refused:
             refuse(form, refused)
         else:
-            people.sign_out(request)
+            visits.sign_out(request)
             messages.success(request, _("Your account and your data are gone."))
             return redirect("home")
     return _page(request, erase=form)

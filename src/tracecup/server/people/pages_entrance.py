@@ -19,8 +19,7 @@ from django.views.decorators.http import require_POST
 from tracecup.server.errors import Refused
 from tracecup.server.models import OneTimeLink, Person, Team
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters, throttle
-from tracecup.server.people import service as people
+from tracecup.server.people import letters, links, throttle, visits
 from tracecup.server.people.forms import (
     CodeForm,
     LogInForm,
@@ -32,7 +31,7 @@ from tracecup.server.people.forms import (
     refuse,
 )
 from tracecup.server.people.pages import actor_of, remember_language, site_of
-from tracecup.server.teams import service as teams
+from tracecup.server.teams import members, registration
 from tracecup.server.web.context import place
 
 
@@ -56,7 +55,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
         status = 422
         if form.is_valid():
             try:
-                person = people.sign_in(request, **form.cleaned_data)
+                person = visits.sign_in(request, **form.cleaned_data)
             except Refused as refused:
                 refuse(form, refused)
                 status = refused.status
@@ -70,7 +69,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
     """Goodbye."""
-    people.sign_out(request)
+    visits.sign_out(request)
     return redirect("home")
 
 
@@ -81,7 +80,7 @@ def reset(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             letters.ask_reset(
-                form.cleaned_data["who"], people.address_of(request), site_of(request)
+                form.cleaned_data["who"], visits.address_of(request), site_of(request)
             )
         except Refused as refused:
             refuse(form, refused)
@@ -96,20 +95,20 @@ def reset(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 def link(request: HttpRequest, token: str) -> HttpResponse:
     """What is this link for? Looking at it does not use it."""
-    found = people.link_of(token)
+    found = links.link_of(token)
     invited = found.purpose in ("organiser", "member")
     if request.method == "POST" and "accept" in request.POST and request.user.is_authenticated:
-        people.accept(token, request.user)
+        links.accept(token, request.user)
         messages.success(request, _("Welcome."))
         return redirect(_goal(found))
     form = _link_form(request, found)
     if request.method == "POST" and form.is_valid():
         try:
-            person = people.redeem(token, **{"username": "", **form.cleaned_data})
+            person = links.redeem(token, **{"username": "", **form.cleaned_data})
         except Refused as refused:
             refuse(form, refused)
         else:
-            people.begin_visit(request, person)
+            visits.begin_visit(request, person)
             if found.purpose == "reset":
                 letters.tell_password_changed(person, site_of(request), by_link=True)
             said = _("Welcome.")
@@ -136,7 +135,7 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
     form = CodeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            team = teams.team_of_code(form.cleaned_data["code"])
+            team = members.team_of_code(form.cleaned_data["code"])
         except Refused as refused:
             refuse(form, refused)
         else:
@@ -149,10 +148,10 @@ def join_by_code(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters("password")
 def join(request: HttpRequest, code: str) -> HttpResponse:
     """Which team does this code lead to, and do I want to join it?"""
-    team = teams.team_of_code(code)
+    team = members.team_of_code(code)
     if request.user.is_authenticated:
         if request.method == "POST":
-            teams.join(code, request.user, actor_of(request))
+            members.join(code, request.user, actor_of(request))
             messages.success(request, _("You are in the team now."))
             return redirect(_team_page(team))
         return render(request, "people/join.html", {"team": team})
@@ -160,7 +159,7 @@ def join(request: HttpRequest, code: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             _count_sign_up(request)
-            joined, person = teams.join_with_new_account(code, **form.cleaned_data)
+            joined, person = registration.join_with_new_account(code, **form.cleaned_data)
         except Refused as refused:
             refuse(form, refused)
         else:
@@ -175,7 +174,7 @@ def register(request: HttpRequest, slug: str) -> HttpResponse:
     """May we take part? Where the organisers allow it, a team registers by itself."""
     here = place(request, slug)
     contest, person = here.contest, here.role.person
-    is_open = teams.registration_open(contest)
+    is_open = registration.registration_open(contest)
     form: forms.Form = (TeamForm if person else TeamAndAccountForm)(
         contest.divisions, request.POST or None
     )
@@ -184,12 +183,12 @@ def register(request: HttpRequest, slug: str) -> HttpResponse:
         team_name = given.pop("team")
         try:
             if person is not None:
-                team = teams.register_team(contest, team_name, person, here.actor, **given)
+                team = registration.register_team(contest, team_name, person, here.actor, **given)
             else:
                 _count_sign_up(request)
-                team, person = teams.register_with_new_account(contest, team_name, **given)
+                team, person = registration.register_with_new_account(contest, team_name, **given)
         except Refused as refused:
-            refuse(form, teams.about_team(refused))
+            refuse(form, registration.about_team(refused))
         else:
             return _welcome(request, person, team)
     context = here.context(form=form, is_open=is_open)
@@ -230,13 +229,13 @@ def _team_page(team: Team) -> str:
 
 def _count_sign_up(request: HttpRequest) -> None:
     """Accounts that nobody invited are counted by address."""
-    address = people.address_of(request)
+    address = visits.address_of(request)
     throttle.spend(throttle.SIGN_UP, address, address)
 
 
 def _welcome(request: HttpRequest, person: Person, team: Team) -> HttpResponse:
     if not request.user.is_authenticated:
-        people.begin_visit(request, person)
+        visits.begin_visit(request, person)
     messages.success(request, _("You are in team {team} now.").format(team=team.name))
     return redirect(_team_page(team))
 

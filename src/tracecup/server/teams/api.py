@@ -15,11 +15,12 @@ from tracecup.server.access import Role, role_in
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Member, Person, Team
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters
-from tracecup.server.people import service as people
+from tracecup.server.people import erasure, letters
+from tracecup.server.people import links as one_time_links
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME
 from tracecup.server.people.pages import site_of
-from tracecup.server.teams import service as teams
+from tracecup.server.teams import members as membership
+from tracecup.server.teams import registration, teamlist
 from tracecup.server.teams.members import count_invitation
 from tracecup.server.teams.registration import MAX_TEAM_NAME
 from tracecup.server.teams.teamlist import MAX_CHARACTERS
@@ -141,14 +142,14 @@ class Erased(Schema):
 @router.post("/join", response=TeamInfo)
 def join(request: HttpRequest, body: Code) -> TeamInfo:
     """Join the team with this code."""
-    return _team(teams.join(body.code, request.user, actor_of(request)))
+    return _team(membership.join(body.code, request.user, actor_of(request)))
 
 
 @router.post("/contests/{slug}/register", response={201: TeamInfo})
 def register(request: HttpRequest, slug: str, body: NewTeam) -> Status[TeamInfo]:
     """Make a team of one's own, where the contest allows it."""
     role = role_in(slug, person_of(request))
-    team = teams.register_team(
+    team = registration.register_team(
         role.contest, body.name, request.user, actor_of(request), division=body.division
     )
     return Status(201, _team(team))
@@ -174,7 +175,7 @@ def set_captain(
 ) -> pagedata.MembersPage:
     """Make somebody a captain, or no longer one; for captains and organisers."""
     role, team = _managed(request, slug, number)
-    teams.set_captain(team, _member(team, person), actor_of(request), body.captain)
+    membership.set_captain(team, _member(team, person), actor_of(request), body.captain)
     return pagedata.members(role, team)
 
 
@@ -183,8 +184,8 @@ def remove_member(request: HttpRequest, slug: str, number: int, person: int) -> 
     """Take somebody out of a team: oneself, or for captains and organisers anybody."""
     role, team = _at(request, slug, number)
     if person != request.user.pk:
-        teams.require_manager(role, team)
-    teams.remove_member(team, _member(team, person), actor_of(request))
+        membership.require_manager(role, team)
+    membership.remove_member(team, _member(team, person), actor_of(request))
     return Status(204, None)
 
 
@@ -192,7 +193,7 @@ def remove_member(request: HttpRequest, slug: str, number: int, person: int) -> 
 def new_code(request: HttpRequest, slug: str, number: int) -> Code:
     """A new join code; the one before stops working. For captains and organisers."""
     _role, team = _managed(request, slug, number)
-    return Code(code=teams.new_code(team, actor_of(request)))
+    return Code(code=membership.new_code(team, actor_of(request)))
 
 
 @router.post(TEAM + "/links", response={201: MadeLink})
@@ -200,7 +201,7 @@ def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) ->
     """A one-time link into a team; for captains and organisers."""
     role, team = _managed(request, slug, number)
     count_invitation(role)
-    secret = people.new_link(
+    secret = one_time_links.new_link(
         "member", actor_of(request), team=team, name=body.name, email=body.email, days=body.days
     )
     if body.send and body.email:
@@ -212,7 +213,7 @@ def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) ->
 def create(request: HttpRequest, slug: str, body: NewTeamByOrganiser) -> Status[TeamInfo]:
     """Make a team; for organisers."""
     role = _organiser(request, slug)
-    team = teams.create_team(
+    team = registration.create_team(
         role.contest,
         body.name,
         actor_of(request),
@@ -226,15 +227,16 @@ def create(request: HttpRequest, slug: str, body: NewTeamByOrganiser) -> Status[
 def change(request: HttpRequest, slug: str, number: int, body: TeamChange) -> TeamInfo:
     """Another name or division for a team; for organisers."""
     role = _organiser(request, slug)
-    team = teams.team_by_number(role.contest, number)
-    return _team(teams.change_team(team, actor_of(request), name=body.name, division=body.division))
+    team = registration.team_by_number(role.contest, number)
+    actor = actor_of(request)
+    return _team(registration.change_team(team, actor, name=body.name, division=body.division))
 
 
 @router.post("/contests/{slug}/team-list/plan", response=TeamPlan)
 def plan_list(request: HttpRequest, slug: str, body: TeamList) -> TeamPlan:
     """What a list of teams will do; changes nothing. For organisers."""
     role = _organiser(request, slug)
-    plan = teams.plan_csv(role.contest, body.text)
+    plan = teamlist.plan_csv(role.contest, body.text)
     return TeamPlan(
         ok=not plan.problems,
         new_teams=plan.new_teams,
@@ -248,7 +250,8 @@ def plan_list(request: HttpRequest, slug: str, body: TeamList) -> TeamPlan:
 def apply_list(request: HttpRequest, slug: str, body: TeamListToDo) -> Status[list[InvitationInfo]]:
     """Carry out a list of teams: all of it, or nothing. For organisers."""
     role = _organiser(request, slug)
-    made = teams.apply_csv(role.contest, teams.plan_csv(role.contest, body.text), actor_of(request))
+    planned = teamlist.plan_csv(role.contest, body.text)
+    made = teamlist.apply_csv(role.contest, planned, actor_of(request))
     site = site_of(request)
     if body.send:
         letters.invite_all(made, site)
@@ -275,10 +278,10 @@ def links(request: HttpRequest, slug: str) -> list[pagedata.OpenLink]:
 def revoke_link(request: HttpRequest, slug: str, link: int) -> Status[None]:
     """Make an invitation worthless; for organisers and, for their own team, captains."""
     role = role_in(slug, person_of(request))
-    found = people.link_by_number(role.contest, link)
-    if not role.organiser and (found.team is None or not teams.may_manage(role, found.team)):
+    found = one_time_links.link_by_number(role.contest, link)
+    if not role.organiser and (found.team is None or not membership.may_manage(role, found.team)):
         raise not_found("link")
-    people.revoke_link(found, actor_of(request))
+    one_time_links.revoke_link(found, actor_of(request))
     return Status(204, None)
 
 
@@ -292,7 +295,7 @@ def organisers(request: HttpRequest, slug: str) -> list[pagedata.MemberInfo]:
 def invite_organiser(request: HttpRequest, slug: str, body: Invite) -> Status[MadeLink]:
     """A one-time link that makes an organiser of this contest; for organisers."""
     role = _organiser(request, slug)
-    secret = people.new_link(
+    secret = one_time_links.new_link(
         "organiser",
         actor_of(request),
         contest=role.contest,
@@ -311,7 +314,7 @@ def remove_organiser(request: HttpRequest, slug: str, person: int) -> Status[Non
     found = Person.objects.filter(pk=person, organises__contest=role.contest).first()
     if found is None:
         raise not_found("organiser")
-    teams.remove_organiser(role.contest, found, actor_of(request))
+    membership.remove_organiser(role.contest, found, actor_of(request))
     return Status(204, None)
 
 
@@ -320,7 +323,7 @@ def invite_site_organiser(request: HttpRequest, body: Invite) -> Status[MadeLink
     """A one-time link that makes somebody who may create contests; for those who may."""
     if not request.user.is_staff:
         raise Refused("forbidden", _("Only organisers of the site may do this."))
-    secret = people.new_link(
+    secret = one_time_links.new_link(
         "organiser", actor_of(request), name=body.name, email=body.email, days=body.days
     )
     _send_organiser(request, None, body, secret)
@@ -331,7 +334,7 @@ def invite_site_organiser(request: HttpRequest, body: Invite) -> Status[MadeLink
 def erase_people(request: HttpRequest, slug: str) -> Erased:
     """Forget all players after the contest; for organisers."""
     role = _organiser(request, slug)
-    return Erased(erased=people.erase_people_of(role.contest, actor_of(request)))
+    return Erased(erased=erasure.erase_people_of(role.contest, actor_of(request)))
 
 
 def _organiser(request: HttpRequest, slug: str) -> Role:
@@ -346,12 +349,12 @@ def _at(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
     mine = role.team is not None and role.team.number == number
     if not (role.organiser or mine):
         raise not_found("team")
-    return role, teams.team_by_number(role.contest, number)
+    return role, registration.team_by_number(role.contest, number)
 
 
 def _managed(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
     role, team = _at(request, slug, number)
-    teams.require_manager(role, team)
+    membership.require_manager(role, team)
     return role, team
 
 

@@ -15,11 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Member, Person, Team
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters
-from tracecup.server.people import service as people
+from tracecup.server.people import letters, links
 from tracecup.server.people.forms import InviteForm, refuse
 from tracecup.server.people.pages import site_of
-from tracecup.server.teams import service as teams
+from tracecup.server.teams import members
 from tracecup.server.teams.members import count_invitation
 from tracecup.server.web.context import Place, place
 
@@ -41,7 +40,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     given = form.cleaned_data
     try:
         count_invitation(here.role)
-        secret = people.new_link("member", here.actor, team=team, **given)
+        secret = links.new_link("member", here.actor, team=team, **given)
     except Refused as refused:
         refuse(form, refused)
         return _page(request, here, team, form, status=422)
@@ -55,10 +54,10 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
 def revoke_invitation(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Make an open invitation of the team worthless."""
     here, team = _managed(request, slug)
-    link = people.link_by_number(here.contest, number)
+    link = links.link_by_number(here.contest, number)
     if link.team_id != team.pk:
         raise not_found("link")
-    people.revoke_link(link, here.actor)
+    links.revoke_link(link, here.actor)
     messages.success(request, _("The invitation no longer works."))
     return redirect("team-members", slug)
 
@@ -67,7 +66,7 @@ def revoke_invitation(request: HttpRequest, slug: str, number: int) -> HttpRespo
 def new_code(request: HttpRequest, slug: str) -> HttpResponse:
     """A new join code."""
     here, team = _managed(request, slug)
-    teams.new_code(team, here.actor)
+    members.new_code(team, here.actor)
     messages.success(request, _("The team has a new join code; the old one no longer works."))
     return redirect("team-members", slug)
 
@@ -76,7 +75,7 @@ def new_code(request: HttpRequest, slug: str) -> HttpResponse:
 def captain(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     """Make somebody a captain, or no longer one."""
     here, team = _managed(request, slug)
-    teams.set_captain(team, _member(team, person), here.actor, request.POST.get("on") == "yes")
+    members.set_captain(team, _member(team, person), here.actor, request.POST.get("on") == "yes")
     messages.success(request, _("Saved."))
     return redirect("team-members", slug)
 
@@ -88,8 +87,8 @@ def remove(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     team = here.require_team()
     leaving = here.role.person is not None and here.role.person.pk == person
     if not leaving:
-        teams.require_manager(here.role, team)
-    teams.remove_member(team, _member(team, person), here.actor)
+        members.require_manager(here.role, team)
+    members.remove_member(team, _member(team, person), here.actor)
     if leaving:
         messages.success(request, _("You have left the team."))
         return redirect("account")
@@ -100,7 +99,7 @@ def remove(request: HttpRequest, slug: str, person: int) -> HttpResponse:
 def _managed(request: HttpRequest, slug: str) -> tuple[Place, Team]:
     here = place(request, slug)
     team = here.require_team()
-    teams.require_manager(here.role, team)
+    members.require_manager(here.role, team)
     return here, team
 
 

@@ -36,7 +36,7 @@ class Token(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> Person | None:
         """Whose token it is."""
-        from tracecup.server.people.service import person_of_token
+        from tracecup.server.people.tokens import person_of_token
 
         return person_of_token(token)
 
