@@ -142,12 +142,12 @@ def judge_alone() -> Alone:
     """Seconds of the judge's same computations, one after the other in this process."""
     from importlib import import_module
 
-    from tracecup.server.jobs.handlers import module_of
+    from tracecup.server.jobs.kinds import kind_of
     from tracecup.server.models import Job
     from tracecup.server.storage import store
 
     tasks = [
-        module_of(job.kind).prepare(job)
+        kind_of(job.kind).prepare(job)
         for job in Job.objects.filter(kind__in=("shuffle", "sample")).order_by("id")
     ]
 

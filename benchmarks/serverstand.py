@@ -133,7 +133,9 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     from tracecup.server.models import Person
     from tracecup.server.organising.contests import create_contest
     from tracecup.server.people import tokens
-    from tracecup.server.teams.members import add_member
+    from tracecup.server.people.membership import (
+        add_member,
+    )
     from tracecup.server.teams.registration import create_team
 
     def person(name: str, staff: bool = False) -> Person:

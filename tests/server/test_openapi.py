@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from django.urls import get_resolver
 
-from tracecup.server.api import api
-from tracecup.server.web.document import document_text
+from tracecup.server.api import (
+    api,
+    document_text,
+)
 
 CHECKED_IN = Path(__file__).parents[2] / "docs" / "reference" / "openapi.json"
 COMMAND = (

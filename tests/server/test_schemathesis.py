@@ -23,8 +23,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tracecup.server.access import SYSTEM
+from tracecup.server.api import (
+    document_text,
+)
 from tracecup.server.people.tokens import new_token
-from tracecup.server.web.document import document_text
 from tracecup.server.wsgi import application
 
 EXAMPLES = 4

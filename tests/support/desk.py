@@ -17,9 +17,9 @@ from tracecup import City, Grid, SetTraces, Traces
 from tracecup.city.files import write_city
 from tracecup.server import clock
 from tracecup.server.access import Actor
-from tracecup.server.judging import service as judging
 from tracecup.server.models import Contest, Release, Round, StoredFile, Team
 from tracecup.server.storage import store
+from tracecup.server.submissions import scoring
 from tracecup.server.submissions import service as submissions
 from tracecup.traces.files import write_obfuscated, write_traces
 
@@ -30,13 +30,13 @@ REGIONS, USERS = 16, 24
 def asked(monkeypatch):
     """The submissions that judging was asked to score."""
     found: list[str] = []
-    really = judging.enqueue_scoring
+    really = scoring.enqueue_scoring
 
     def enqueue_scoring(submission):
         found.append(submission.ref)
         return really(submission)
 
-    monkeypatch.setattr(judging, "enqueue_scoring", enqueue_scoring)
+    monkeypatch.setattr(scoring, "enqueue_scoring", enqueue_scoring)
     return found
 
 

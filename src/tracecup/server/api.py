@@ -2,11 +2,12 @@
 
 Each feature brings routers whose paths are whole (`/contests/{slug}/...`); the first word of an
 operation's name and its tag are the router's. Errors have one format, see `web.answers`; who asks
-is in `web.auth`.
+is in `people.auth`.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -15,29 +16,36 @@ from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
 
 from tracecup.server.errors import not_found
-from tracecup.server.judging import api as workers
-from tracecup.server.organising import api as organiser
-from tracecup.server.organising import api_rounds as organiser_rounds
-from tracecup.server.people import api as people
-from tracecup.server.results import api as files
-from tracecup.server.site import api as contests
-from tracecup.server.submissions import api as submissions
-from tracecup.server.teams import api as teams
-from tracecup.server.web import answers, auth
+from tracecup.server.judging import api as judging_api
+from tracecup.server.organising import api as organising_api
+from tracecup.server.organising import api_rounds as organising_rounds_api
+from tracecup.server.people import api as people_api
+from tracecup.server.people import auth
+from tracecup.server.results import api as results_files_api
+from tracecup.server.results import api_results as results_api
+from tracecup.server.site import api as site_api
+from tracecup.server.submissions import api as submissions_api
+from tracecup.server.teams import api as teams_api
+from tracecup.server.teams import api_pages as teams_pages_api
+from tracecup.server.web import (
+    answers,
+)
 from tracecup.server.web.document import Document
 
-ROUTERS = {
-    "contests": contests,
-    "files": files,
-    "organiser": organiser,
-    "organiser_rounds": organiser_rounds,
-    "people": people,
-    "submissions": submissions,
-    "teams": teams,
-    "workers": workers,
-}
-"""The modules of routers by the name that they have in the API's document."""
-_NAMES = {module.__name__: name for name, module in ROUTERS.items()}
+ROUTERS = (
+    ("contests", site_api),
+    ("contests", results_api),
+    ("contests", teams_pages_api),
+    ("files", results_files_api),
+    ("organiser", organising_api),
+    ("organiser_rounds", organising_rounds_api),
+    ("people", people_api),
+    ("submissions", submissions_api),
+    ("teams", teams_api),
+    ("workers", judging_api),
+)
+"""Names in the API's document, each with a module that has a router."""
+_NAMES = {module.__name__: name for name, module in ROUTERS}
 
 
 class ContestApi(NinjaAPI):
@@ -85,5 +93,12 @@ api = ContestApi(
     parser=answers.StrictParser(),
 )
 answers.install(api)
-for _name, _module in ROUTERS.items():
+for _name, _module in ROUTERS:
     api.add_router("", _module.router, tags=[_name])
+
+
+def document_text() -> str:
+    """The document as it is checked in."""
+    held = dict(api.get_openapi_schema(path_prefix="/api/v1/"))
+    held["paths"] = dict(sorted(held["paths"].items()))
+    return json.dumps(held, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -16,6 +16,7 @@ from tracecup.server.results import pages as results
 from tracecup.server.site import pages as site
 from tracecup.server.submissions import pages as submissions
 from tracecup.server.teams import pages as teams
+from tracecup.server.teams import pages_join as joining
 from tracecup.server.teams import pages_members as members
 from tracecup.server.web import charts
 
@@ -23,6 +24,7 @@ PAGES = (
     people,
     charts,
     entrance,
+    joining,
     submissions,
     members,
     organising,

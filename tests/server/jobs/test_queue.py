@@ -11,7 +11,9 @@ from tracecup.server import clock
 from tracecup.server.jobs import queue
 from tracecup.server.jobs.queue import LostLease
 from tracecup.server.models import Job
-from tracecup.server.organising.mailing import handle_mail
+from tracecup.server.teams.mailing import (
+    handle_mail,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -11,6 +11,7 @@ from tracecup.contest.rules import RoundRules
 from tracecup.server import clock
 from tracecup.server.jobs import schedule
 from tracecup.server.jobs.worker import drain
+from tracecup.server.judging.schedule import plan
 from tracecup.server.models import Job, LogEntry
 
 pytestmark = pytest.mark.django_db
@@ -102,7 +103,7 @@ class TestPlan:
         court.at("before")
         phases = court.round.rules.phases
         settle = timedelta(seconds=60)
-        assert schedule.plan(court.round) == [
+        assert plan(court.round) == [
             ("announce", phases.announce),
             ("judge", phases.judge + settle),
             ("publish", phases.attack),
@@ -112,4 +113,4 @@ class TestPlan:
     def test_nothing_is_left_in_the_end(self, court):
         court.at("results")
         drain()
-        assert schedule.plan(court.fresh().round) == []
+        assert plan(court.fresh().round) == []

@@ -17,6 +17,7 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox
+from tracecup.server.jobs.kinds import kind_of
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.worker import Worker, drain
@@ -365,7 +366,7 @@ class TestScoring:
                 submissions.restore(given, SYSTEM, why="by mistake")
             return task
 
-        monkeypatch.setattr(scoring, "prepare", restored_meanwhile)
+        monkeypatch.setattr(kind_of("score"), "prepare", restored_meanwhile)
         drain()
         assert Submission.objects.get(pk=given.pk).state == "scored"
 

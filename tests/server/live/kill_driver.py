@@ -69,12 +69,12 @@ class Stage:
 
     def go(self, hours: float, kinds: tuple[str, ...]) -> None:
         """Set the clock and work; if disturbed, first with every kind of kill there is."""
-        from tracecup.server.jobs.handlers import ACTS
+        from tracecup.server.jobs.kinds import acts
 
         self.clock(hours * 3600)
         if self.disturbed:
             for kind in kinds:
-                for point in ACT_POINTS if kind in ACTS else POINTS:
+                for point in ACT_POINTS if kind in acts() else POINTS:
                     self.kill(kind, point)
                 self.work([kind])
         self.work()
@@ -175,7 +175,12 @@ class Stage:
         from tracecup.server import auditlog as log
         from tracecup.server.jobs.queue import dead_jobs
         from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-        from tracecup.server.results.service import archive_folder, published
+        from tracecup.server.results.service import (
+            archive_folder,
+        )
+        from tracecup.server.resultsets import (
+            published,
+        )
         from tracecup.server.submissions.quotas import quota
 
         found = published(self.round)
@@ -219,7 +224,7 @@ def _doomed(kind: str, point: str) -> None:
     """A worker whose next job of a kind ends in kill -9 at a point."""
     from django.conf import settings
 
-    from tracecup.server.jobs import handlers, queue, sandbox, schedule, worker
+    from tracecup.server.jobs import kinds, queue, sandbox, schedule, worker
     from tracecup.server.models import Job
 
     # Forked: the fork server of the parent is not ours.
@@ -241,7 +246,7 @@ def _doomed(kind: str, point: str) -> None:
 
         return called
 
-    module = handlers.module_of(kind) if kind in handlers.COMPUTATIONS else None
+    module = kinds.kind_of(kind) if kind in kinds.computations() else None
     if point == "leased":
         worker.Worker._work = before(None)
     elif point == "prepared":
@@ -253,7 +258,7 @@ def _doomed(kind: str, point: str) -> None:
     elif point == "applying" and module is not None:
         module.apply = after(module.apply)
     elif point == "applying":
-        handlers.act = after(handlers.act)
+        worker.act = after(worker.act)
     elif point == "done":
         queue.finish = after(queue.finish)
     doomed = worker.Worker("doomed", kinds=[kind])

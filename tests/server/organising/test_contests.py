@@ -23,9 +23,12 @@ from tracecup.server.models import (
     Round,
     Submission,
 )
-from tracecup.server.organising import contests, mailing, messages
+from tracecup.server.organising import (
+    contests,
+)
 from tracecup.server.organising.rulechange import history, shown_span
 from tracecup.server.organising.ruletext import instants_of, renamed, with_instants
+from tracecup.server.teams import mailing, messages
 
 pytestmark = pytest.mark.django_db
 DEADLINE = datetime(2030, 4, 3, tzinfo=UTC)
@@ -45,12 +48,11 @@ def actor(organiser):
 def queued(monkeypatch):
     """Jobs that were asked for, without a queue."""
     found = []
-    from tracecup.server.jobs import queue
 
     def enqueue(kind, key, payload, **more):
         found.append((kind, key, payload))
 
-    monkeypatch.setattr(queue, "enqueue", enqueue)
+    monkeypatch.setattr(mailing, "enqueue", enqueue)
     return found
 
 

@@ -11,7 +11,9 @@ from tracecup.server.access import Actor
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Submission
 from tracecup.server.organising.rehearsal import rehearsals_of, rehearse, small_rules
-from tracecup.server.results.service import published
+from tracecup.server.resultsets import (
+    published,
+)
 
 pytestmark = pytest.mark.django_db
 

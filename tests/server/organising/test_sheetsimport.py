@@ -14,7 +14,12 @@ from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, Release, ResultSet, StoredFile, Team
 from tracecup.server.organising.sheetsimport import import_sheets
-from tracecup.server.results.service import compute_result_set, table_rows
+from tracecup.server.results.service import (
+    compute_result_set,
+)
+from tracecup.server.resultsets import (
+    table_rows,
+)
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,11 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.models import Person, Team, Visit
 from tracecup.server.people import links, throttle, tokens, visits
-from tracecup.server.teams import members, registration, teamlist
+from tracecup.server.people import membership as members
+from tracecup.server.teams import (
+    registration,
+    teamlist,
+)
 
 PASSWORD = "correct horse battery"
 NEW = "a brand new secret"

@@ -13,7 +13,7 @@ from tracecup.server.auditlog import check_chain
 from tracecup.server.errors import Refused
 from tracecup.server.models import Member, Organiser, Person, Submission
 from tracecup.server.people import erasure, links, throttle, tokens
-from tracecup.server.teams import members
+from tracecup.server.people import membership as members
 
 PASSWORD = "correct horse battery"
 CANARY = "zzyzx"

@@ -12,7 +12,10 @@ from django.test import Client
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.models import ApiToken, Member, Person, Team, Visit
 from tracecup.server.people import accounts, links, throttle, tokens, visits
-from tracecup.server.teams import members, registration
+from tracecup.server.people import membership as members
+from tracecup.server.teams import (
+    registration,
+)
 
 PASSWORD = "correct horse battery"
 NEW = "a brand new secret"

@@ -120,7 +120,9 @@ def _pages(one: URLPattern | URLResolver, prefix: str) -> list[str]:
 
 
 def _operations() -> list[Address]:
-    from tracecup.server.web.document import document_text
+    from tracecup.server.api import (
+        document_text,
+    )
 
     document = json.loads(document_text())
     found = [Address("GET", f"{API}/openapi.json"), Address("GET", f"{API}/")]

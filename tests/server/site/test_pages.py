@@ -13,7 +13,7 @@ from wellformed import complaints
 
 from tracecup.server import clock
 from tracecup.server.models import Submission
-from tracecup.server.site import data as public
+from tracecup.server.submissions import data_receipt
 from tracecup.server.web import words
 from tracecup.server.web.middleware import POLICY
 
@@ -159,7 +159,7 @@ class TestReceipt:
         submission.state = "scored"
         submission.save()
         assert "0.123" not in page(client, f"/receipt/{submission.receipt}/")
-        assert "0.123" not in public.receipt(submission).model_dump_json()
+        assert "0.123" not in data_receipt.receipt(submission).model_dump_json()
 
     def test_a_waiting_one_asks_again_by_itself(self, client, submission):
         address = f"/receipt/{submission.receipt}/"

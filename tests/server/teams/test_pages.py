@@ -19,6 +19,7 @@ from tracecup.server.models import Announcement, Download, ResultSet, Submission
 from tracecup.server.results import data as results
 from tracecup.server.results import data_defence as defence
 from tracecup.server.submissions import data as team
+from tracecup.server.teams.data import team_page
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "data/", "release/", "attack/", "defence/", "members/")
@@ -46,7 +47,7 @@ def page(client, path, status=200):
 def step(court, number=1):
     court.fresh()
     role = team_role(court, number)
-    return team.team_page(role, court.round).step.code
+    return team_page(role, court.round).step.code
 
 
 def team_role(court, number=1):

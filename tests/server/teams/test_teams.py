@@ -8,7 +8,10 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.errors import Refused
 from tracecup.server.models import Job, LogEntry, Member, Organiser, Person, Team
-from tracecup.server.teams import members, registration
+from tracecup.server.people import membership as members
+from tracecup.server.teams import (
+    registration,
+)
 
 NEW = "a brand new secret"
 REAL = registration.data_wanted

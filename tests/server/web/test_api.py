@@ -12,8 +12,11 @@ from ninja import NinjaAPI, Schema
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.models import Organiser
+from tracecup.server.people import auth
 from tracecup.server.people.tokens import new_token, revoke_token
-from tracecup.server.web import answers, auth
+from tracecup.server.web import (
+    answers,
+)
 
 pytestmark = pytest.mark.django_db
 

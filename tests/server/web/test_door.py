@@ -6,10 +6,12 @@ import pytest
 from django.test import Client
 
 from tracecup.server.access import SYSTEM, Actor
+from tracecup.server.doorkeeper import (
+    is_known,
+)
 from tracecup.server.judging import workers
 from tracecup.server.models import ApiToken
 from tracecup.server.people import tokens, visits
-from tracecup.server.web.door import is_known
 
 PASSWORD = "correct horse battery"
 pytestmark = pytest.mark.django_db

@@ -14,34 +14,21 @@ from typing import Any
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Q, QuerySet
+from django.dispatch import Signal
 
 from tracecup.server import clock
+from tracecup.server.jobs.kinds import declared, kind_of, while_paused
 from tracecup.server.models import Contest, Job
 
-# Larger goes first.
-PRIORITIES = {
-    "mail": 85,
-    "judge": 80,
-    "publish": 80,
-    "close": 80,
-    "data": 70,
-    "announce": 65,
-    "shuffle": 60,
-    "score": 50,
-    "sample": 40,
-    "results": 20,
-    "archive": 10,
-    "backup": 5,
-    "tidy": 1,
-}
-# These an organiser asks for; everything else waits while a contest is paused.
-WHILE_PAUSED = ("results", "archive", "mail", "backup")
 MAX_ATTEMPTS = 5
 BACKOFF_SECONDS = 2.0
 LONGEST_BACKOFF = 300.0
 LONGEST_ERROR = 1000
 
 log = logging.getLogger(__name__)
+
+job_died = Signal()
+"""Sent with `job`, inside the transaction that gives it up."""
 
 
 class LostLease(Exception):
@@ -62,7 +49,6 @@ def enqueue(
     payload: dict[str, Any],
     *,
     contest: Contest | None = None,
-    priority: int | None = None,
     run_after: Any = None,
     max_attempts: int = MAX_ATTEMPTS,
 ) -> Job:
@@ -77,7 +63,7 @@ def enqueue(
             "kind": kind,
             "contest": contest,
             "payload": payload,
-            "priority": PRIORITIES.get(kind, 0) if priority is None else priority,
+            "priority": kind_of(kind).priority,
             "run_after": run_after or at,
             "max_attempts": max_attempts,
             "created_at": at,
@@ -177,13 +163,12 @@ def put_back(job: Job, reason: str, seconds: float) -> None:
 
 def again(job: Job) -> None:
     """Give a dead job new attempts; what it was for is open again."""
-    from tracecup.server.jobs.handlers import revived
-
     with transaction.atomic():
         changed = Job.objects.filter(pk=job.pk, state="dead").update(
             state="waiting", attempts=0, run_after=clock.now(), finished_at=None
         )
-        if changed:
+        revived = kind_of(job.kind).revived
+        if changed and revived is not None:
             revived(job)
 
 
@@ -212,7 +197,7 @@ def _ready(kinds: Iterable[str] | None) -> QuerySet[Job]:
     ).filter(
         Q(contest=None)
         | Q(contest__deleted_at=None, contest__paused_at=None)
-        | Q(contest__deleted_at=None, kind__in=WHILE_PAUSED)
+        | Q(contest__deleted_at=None, kind__in=while_paused())
     )
     if kinds is not None:
         ready = ready.filter(kind__in=list(kinds))
@@ -228,12 +213,11 @@ def _first(ready: QuerySet[Job]) -> Job | None:
 
 def _bury(job: Job, error: str) -> None:
     """The end of a job that never worked; what it was for is told in the same transaction."""
-    from tracecup.server.jobs.handlers import died
-    from tracecup.server.organising.mailing import tell_of_dead
-
     job.state, job.error, job.lease_until = "dead", error[:LONGEST_ERROR], None
     job.finished_at = clock.now()
     job.save()
     log.error("a job died", extra={"job": job.pk, "kind": job.kind})
-    died(job)
-    tell_of_dead(job)
+    kind = declared().get(job.kind)
+    if kind is not None and kind.died is not None:
+        kind.died(job)
+    job_died.send(Job, job=job)

@@ -1,70 +1,21 @@
-"""The schedule: which acts of the judge are due on each contest's clock.
+"""The schedule: what is due on the clock goes into the queue.
 
 Asked by every worker every second or so; asking twice gives one job.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
-from django.db import transaction
+from datetime import datetime
 
 from tracecup.server import clock
-from tracecup.server.jobs.queue import enqueue
-from tracecup.server.judging import bots
-from tracecup.server.judging.service import due_at, ensure_data
-from tracecup.server.models import Contest, Job, Round
-from tracecup.server.site import tidying
+from tracecup.server.jobs import kinds
+from tracecup.server.models import Job
 
 
 def due(now: datetime | None = None) -> list[Job]:
-    """Put the acts that are due, those of bots and the daily tidying into the queue; the new jobs.
+    """Put everything that is due into the queue: acts of the judge and of bots, chores of a day.
 
-    Nothing is due in a contest that is paused or deleted, nor in a round without instants.
+    The new jobs are returned.
     """
     at = now or clock.now()
-    made = []
-    for contest in Contest.objects.filter(deleted_at=None, paused_at=None):
-        here = at + timedelta(seconds=contest.clock_offset)
-        for round in contest.rounds.filter(closed_at=None):
-            round.contest = contest
-            act = next_due(round, here)
-            if act is None:
-                continue
-            key = f"{act}:{round.pk}"
-            if Job.objects.filter(key=key).exists():
-                continue
-            with transaction.atomic():
-                ensure_data(contest)
-                made.append(enqueue(act, key, {"round": round.pk}, contest=contest))
-    return made + bots.due(at) + tidying.due(at)
-
-
-def next_due(round: Round, at: datetime) -> str | None:
-    """The act that is due at an instant of the contest's clock, the earliest one first."""
-    for act, when in plan(round):
-        if when is not None and when <= at:
-            return act
-        return None
-    return None
-
-
-def plan(round: Round) -> list[tuple[str, datetime | None]]:
-    """The acts that are still to come in a round, in their order, each with its instant.
-
-    None: at no set time, because it waits for the judge, the organisers or instants.
-    """
-    phases = round.rules.phases
-    if not phases.scheduled:
-        return []
-    coming: list[tuple[str, datetime | None]] = []
-    if round.announced_at is None:
-        coming.append(("announce", phases.announce))
-    if round.judging_at is None:
-        coming.append(("judge", due_at(round, "release")))
-    if round.published_at is None:
-        ready = round.judged_at is not None or round.judging_at is None
-        coming.append(("publish", phases.attack if ready and round.auto_publish else None))
-    if round.closed_at is None:
-        coming.append(("close", due_at(round, "attack")))
-    return coming
+    return [job for ask in kinds.asked() for job in ask(at)]

@@ -21,11 +21,13 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.db.utils import DatabaseError
 
-from tracecup.server.jobs import handlers, queue, sandbox, schedule
+from tracecup.server.errors import Refused
+from tracecup.server.jobs import queue, sandbox, schedule
+from tracecup.server.jobs.kinds import kind_of
 from tracecup.server.jobs.queue import LostLease, NotNow
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.task import Task
-from tracecup.server.models import Job
+from tracecup.server.models import Job, Round
 from tracecup.server.storage import Blob, store
 
 IDLE_SECONDS = 0.5
@@ -97,19 +99,18 @@ class Worker:
 
     def _work(self, job: Job, halt: Event) -> None:
         begun = time.perf_counter()
-        if job.kind in handlers.ACTS:
-            queue.finish(job, {}, handlers.act, time.perf_counter() - begun)
-            return
-        if job.kind in handlers.COMPUTATIONS:
-            kind = handlers.module_of(job.kind)
+        kind = kind_of(job.kind)
+        if kind.act is not None:
+            queue.finish(job, {}, act, time.perf_counter() - begun)
+        elif kind.chore is not None:
+            result = kind.chore(job.payload)
+            queue.finish(job, result, None, time.perf_counter() - begun)
+        elif kind.prepare is not None:
             task = kind.prepare(job)
             if task is None:
                 queue.finish_idle(job, kind.prepare)
                 return
-            result, outputs = compute(task, halt, threads=self._threads)
-            finish(job, result, outputs)
-            return
-        queue.finish(job, handlers.chore(job), None, time.perf_counter() - begun)
+            finish(job, *compute(task, halt, threads=self._threads))
 
     def _failed(self, job: Job, reason: str, begun: float) -> None:
         with suppress(LostLease):
@@ -121,9 +122,21 @@ class Worker:
         log.info(words, extra={"job": job.pk, "kind": job.kind, "seconds": seconds})
 
 
+def act(job: Job) -> None:
+    """Do what an act does; inside the transaction that finishes the job."""
+    round = Round.objects.select_related("contest").get(pk=job.payload["round"])
+    do = kind_of(job.kind).act
+    assert do is not None
+    try:
+        do(round)
+    except Refused as error:
+        raise NotNow(error.message, 10) from error
+
+
 def finish(job: Job, result: dict[str, Any], outputs: dict[str, Blob]) -> None:
     """Write what a computation came to: rows and the job's end in one transaction."""
-    apply = handlers.module_of(job.kind).apply
+    apply = kind_of(job.kind).apply
+    assert apply is not None
     kept = {"seconds": result["seconds"], "inputs_sha256": result["inputs_sha256"]}
     queue.finish(job, kept, lambda row: apply(row, result, outputs), result["seconds"])
 

@@ -14,6 +14,7 @@ from ninja import Router, Schema, Status
 from ninja.security import HttpBearer
 from pydantic import Field
 
+from tracecup.server.jobs import queue
 from tracecup.server.judging import workers
 from tracecup.server.models import WorkerToken
 from tracecup.server.storage import BLOCK, store
@@ -116,8 +117,6 @@ def lease(request: HttpRequest, asked: LeaseRequest) -> Any:
 @router.post("/worker/jobs/{job}/renew", auth=WorkerAuth(), response=Done)
 def renew(request: HttpRequest, job: Number, holding: Holding) -> Done:
     """Keep a job for another while."""
-    from tracecup.server.jobs import queue
-
     held = workers.held(request.auth, job, holding.fence)
     return Done(ok=queue.renew(held))
 

@@ -23,13 +23,13 @@ from tracecup.server.entries import digests, round_seed, sets_of
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, enqueue
 from tracecup.server.jobs.task import Task
+from tracecup.server.jobs.worker import compute
+from tracecup.server.judging.schedule import plan
 from tracecup.server.models import Contest, Job, Round, Team
 from tracecup.server.storage import Blob, store
 from tracecup.server.submissions.quotas import targets
 from tracecup.server.submissions.service import receive
 from tracecup.server.windows import window
-
-PRIORITY = 45
 
 
 def bot_label(number: int) -> str:
@@ -57,9 +57,7 @@ def due(now: datetime) -> list[Job]:
                 key = ":".join(["bot", *(str(part) for part in payload.values())])
                 if key not in known:
                     with transaction.atomic():
-                        made.append(
-                            enqueue("bot", key, payload, contest=contest, priority=PRIORITY)
-                        )
+                        made.append(enqueue("bot", key, payload, contest=contest))
     return made
 
 
@@ -84,7 +82,7 @@ def play_on(payload: dict[str, Any]) -> dict[str, Any]:
         raise NotNow("the bots play", 1)
     at = clock.contest_now(contest)
     rounds = list(contest.rounds.all())
-    coming = [when for round in rounds for _, when in _plan(round) if when]
+    coming = [when for round in rounds for _, when in plan(round) if when]
     opening = [round.rules.phases.anonymize for round in rounds if round.judging_at is None]
     coming += [when for when in opening if when is not None and when > at]
     if not coming:
@@ -93,12 +91,6 @@ def play_on(payload: dict[str, Any]) -> dict[str, Any]:
     if wait > 0:
         Contest.objects.filter(pk=contest.pk).update(clock_offset=F("clock_offset") + wait)
     raise NotNow("the clock goes on", 1)
-
-
-def _plan(round: Round) -> list[tuple[str, datetime | None]]:
-    from tracecup.server.jobs.schedule import plan  # the schedule asks this module
-
-    return plan(round)
 
 
 def _to_do(round: Round, at: datetime) -> Iterator[dict[str, Any]]:
@@ -146,8 +138,6 @@ def _attack(round: Round, team: Team, entry: Entry) -> dict[str, Any]:
 def _compute(
     function: str, round: Round, team: Team, entry: Entry, names: list[str]
 ) -> tuple[dict[str, Any], dict[str, Blob]]:
-    from tracecup.server.jobs.worker import compute  # the worker calls this module
-
     inputs = digests(round, names)
     if len(inputs) < len(names):
         raise NotNow("the files that a bot needs are not there yet", 2)

@@ -22,18 +22,17 @@ from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, dead_jobs, enqueue
-from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Submission, Team
+from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Team
 from tracecup.server.storage import store
+from tracecup.server.submissions.choices import counting
 from tracecup.server.web.arrivals import FOLDER, is_awaited
 from tracecup.server.windows import Action, last_end
 
 __all__ = [
     "announce",
-    "close_round",
     "dead_jobs",
     "due_at",
     "enqueue_samples",
-    "enqueue_scoring",
     "ensure_data",
     "judge_round",
     "publish_round",
@@ -62,7 +61,7 @@ def ensure_data(contest: Contest) -> None:
 def announce(round: Round, actor: Actor = SYSTEM) -> None:
     """Say that rules and data are out, once the data of all are there (see `ensure_data`)."""
     with transaction.atomic():
-        round = _locked(round)
+        round = held_round(round)
         if round.announced_at is not None:
             return
         waiting = Job.objects.filter(key__startswith=f"data:{round.pk}:").exclude(state="done")
@@ -70,7 +69,7 @@ def announce(round: Round, actor: Actor = SYSTEM) -> None:
             raise NotNow("data are still being made", 2)
         round.announced_at = clock.contest_now(round.contest)
         round.save(update_fields=["announced_at"])
-        _record(actor, "round.announced", round)
+        record_act(actor, "round.announced", round)
 
 
 def judge_round(round: Round, actor: Actor = SYSTEM) -> None:
@@ -79,14 +78,14 @@ def judge_round(round: Round, actor: Actor = SYSTEM) -> None:
     Which releases count is fixed in the transaction that closes intake.
     """
     with transaction.atomic():
-        round = _locked(round)
+        round = held_round(round)
         if round.judging_at is not None:
             return
-        _require_over(round, "release", actor)
+        require_over(round, "release", actor)
         round.judging_at = clock.contest_now(round.contest)
         round.save(update_fields=["judging_at"])
         ensure_data(round.contest)
-        _record(actor, "round.judging", round)
+        record_act(actor, "round.judging", round)
 
 
 def publish_round(round: Round, actor: Actor = SYSTEM, why: str = "") -> None:
@@ -95,7 +94,7 @@ def publish_round(round: Round, actor: Actor = SYSTEM, why: str = "") -> None:
     `Refused` (conflict) while the judge is not ready.
     """
     with transaction.atomic():
-        round = _locked(round)
+        round = held_round(round)
         if round.published_at is not None:
             return
         if round.judged_at is None:
@@ -118,43 +117,7 @@ def publish_round(round: Round, actor: Actor = SYSTEM, why: str = "") -> None:
         round.published_at = at
         round.save(update_fields=["published_at"])
         after = {"releases": held["releases"], "sha256": blob.sha256}
-        _record(actor, "round.published", round, after, why)
-
-
-def close_round(round: Round, actor: Actor = SYSTEM) -> None:
-    """End the attacks for good and ask for the results."""
-    from tracecup.server.results.service import compute_result_set
-
-    with transaction.atomic():
-        round = _locked(round)
-        if round.closed_at is not None:
-            return
-        if round.published_at is None:
-            raise Refused("conflict", _("The releases of this round are not published."))
-        _require_over(round, "attack", actor)
-        round.closed_at = clock.contest_now(round.contest)
-        round.save(update_fields=["closed_at"])
-        _record(actor, "round.closed", round)
-        compute_result_set(round, "", actor, automatic=True)
-
-
-def enqueue_scoring(submission: Submission) -> Job:
-    """Have an answer scored; call it in the transaction that accepts it (or restores it)."""
-    job = enqueue(
-        "score",
-        scoring_key(submission),
-        {"submission": submission.pk},
-        contest=submission.contest,
-    )
-    if job.state in ("done", "dead"):
-        job.state, job.attempts, job.run_after = "waiting", 0, clock.now()
-        job.save(update_fields=["state", "attempts", "run_after"])
-    return job
-
-
-def scoring_key(submission: Submission) -> str:
-    """The key of the job that scores an answer."""
-    return f"score:{submission.round_id}:{submission.ref}"
+        record_act(actor, "round.published", round, after, why)
 
 
 def enqueue_samples(round: Round) -> None:
@@ -200,8 +163,6 @@ def settle_seconds() -> int:
 
 def _ask_shuffles(round: Round) -> None:
     """One job for each team and the benchmark, with the releases that count."""
-    from tracecup.server.submissions.choices import counting
-
     teams: list[Team | None] = [None, *round.contest.teams.order_by("number")]
     decided = set(round.releases.values_list("team__number", flat=True))
     for team in teams:
@@ -218,7 +179,8 @@ def _ask_shuffles(round: Round) -> None:
         enqueue("shuffle", f"shuffle:{round.pk}:{number}", payload, contest=round.contest)
 
 
-def _require_over(round: Round, action: Action, actor: Actor) -> None:
+def require_over(round: Round, action: Action, actor: Actor) -> None:
+    """Not before a phase is over for all teams, and nothing of it is still arriving."""
     _require_running(round)
     at, now = due_at(round, action), clock.contest_now(round.contest)
     if at is None or now < at:
@@ -237,13 +199,17 @@ def _require_running(round: Round) -> None:
         raise Refused("paused", _("The contest is paused; nothing happens until it goes on."))
 
 
-def _locked(round: Round) -> Round:
+def held_round(round: Round) -> Round:
+    """The round as it is now, with its contest, locked until the transaction ends."""
     rounds = Round.objects.select_for_update(of=("self",)).select_related("contest")
     found: Round = rounds.get(pk=round.pk)
     found.contest.refresh_from_db()
     return found
 
 
-def _record(actor: Actor, action: str, round: Round, after: object = None, why: str = "") -> None:
+def record_act(
+    actor: Actor, action: str, round: Round, after: object = None, why: str = ""
+) -> None:
+    """Write what the judge did to a round into the log."""
     subject = f"round:{round.name}"
     log.record(actor, action, contest=round.contest, subject=subject, after=after, why=why)

@@ -19,7 +19,8 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.jobs import handlers, queue
+from tracecup.server.jobs import queue
+from tracecup.server.jobs.kinds import computations, kind_of
 from tracecup.server.jobs.queue import LostLease, NotNow
 from tracecup.server.jobs.task import Task
 from tracecup.server.models import Job, WorkerToken
@@ -83,10 +84,11 @@ def lease(worker: WorkerToken, scorer: str) -> tuple[Job, Task] | None:
             ),
         )
     while True:
-        job = queue.lease(f"{worker.name} (remote)", handlers.COMPUTATIONS)
+        job = queue.lease(f"{worker.name} (remote)", computations())
         if job is None:
             return None
-        prepare = handlers.module_of(job.kind).prepare
+        prepare = kind_of(job.kind).prepare
+        assert prepare is not None
         try:
             task: Task | None = prepare(job)
             if task is None:
@@ -143,7 +145,8 @@ def finish(
         blobs[name] = Blob(sha256, store().path(sha256).stat().st_size)
     answer = _answer(blobs.pop(""))
     told = {**answer, "seconds": seconds, "inputs_sha256": inputs_sha256}
-    apply = handlers.module_of(job.kind).apply
+    apply = kind_of(job.kind).apply
+    assert apply is not None
     kept = {"seconds": seconds, "inputs_sha256": inputs_sha256}
     try:
         queue.finish(job, kept, lambda row: apply(row, told, blobs), seconds)

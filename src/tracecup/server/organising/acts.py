@@ -15,6 +15,13 @@ from tracecup.contest.rules import PHASES
 from tracecup.server.errors import not_found
 from tracecup.server.models import Announcement, Appeal, Job
 from tracecup.server.organising import contests, forms, repairs
+from tracecup.server.organising.data_scores import result_set_of
+from tracecup.server.organising.data_site import plan_row, require_staff
+from tracecup.server.organising.data_teams import submission_of
+from tracecup.server.organising.owncity import set_city_file
+from tracecup.server.organising.rehearsal import rehearse
+from tracecup.server.organising.rulechange import shown_span
+from tracecup.server.organising.running import phase_ahead
 from tracecup.server.web.context import Place
 
 
@@ -48,8 +55,6 @@ def _resume(place: Place, v: Values, site: str) -> Done:
     moved = contests.resume(place.contest, place.actor, v["why"], v["shift"])
     if not moved:
         return Done(_("The contest goes on; no deadline was moved."))
-    from tracecup.server.organising.rulechange import shown_span
-
     return Done(
         _("The contest goes on; everything ahead was moved by %(span)s.")
         % {"span": shown_span(moved)}
@@ -85,8 +90,6 @@ def _clock(place: Place, v: Values, site: str) -> Done:
 
 
 def _next_phase(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.running import phase_ahead
-
     ahead = phase_ahead(place.require_round(), place.now)
     if ahead is None:
         return Done(_("No phase lies ahead."))
@@ -117,8 +120,6 @@ def _retry(place: Place, v: Values, site: str) -> Done:
 
 
 def _rehearse(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.rehearsal import rehearse
-
     made = rehearse(place.contest, place.actor, teams=v["teams"], users=v["users"])
     return Done(
         _("The rehearsal %(name)s has begun; its state is shown below.") % {"name": made.slug}
@@ -169,8 +170,6 @@ def _rescore(place: Place, v: Values, site: str) -> Done:
 
 
 def _release(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.data_scores import result_set_of
-
     found = result_set_of(place.require_round(), v["id"])
     repairs.publish_results(found, place.actor, v["why"])
     return Done(_("Results are public."))
@@ -191,8 +190,6 @@ def _freeze(place: Place, v: Values, site: str) -> Done:
 
 
 def _rules_check(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.data_site import plan_row
-
     return Done("", {"plan": plan_row(contests.plan_rules(place.contest, v["text"]))})
 
 
@@ -219,15 +216,11 @@ def _details(place: Place, v: Values, site: str) -> Done:
 
 
 def _city(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.owncity import set_city_file
-
     set_city_file(place.contest, v["kind"], v["file"], place.actor, v["why"])
     return Done(_("The file is kept; all data are made anew."))
 
 
 def _clone(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.data_site import require_staff
-
     require_staff(place.role.person)
     made = contests.clone_contest(
         place.contest,
@@ -251,8 +244,6 @@ def _forget(place: Place, v: Values, site: str) -> Done:
 
 
 def _backup(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.organising.data_site import require_staff
-
     require_staff(place.role.person)
     repairs.ask_backup(place.actor)
     return Done(_("A backup is being made; it will be in the list."))
@@ -266,8 +257,6 @@ def _announcement(place: Place, number: int) -> Announcement:
 
 
 def _submission(place: Place, ref: str) -> Any:
-    from tracecup.server.organising.data_teams import submission_of
-
     return submission_of(place.role, ref)
 
 

@@ -13,7 +13,7 @@ from ninja import Query, Router, Status
 
 from tracecup.server.access import Role, role_in
 from tracecup.server.errors import not_found
-from tracecup.server.judging import data_queue as queue
+from tracecup.server.jobs import data as queue
 from tracecup.server.models import Announcement, Appeal, Contest, Extension, Job
 from tracecup.server.organising import contests, repairs
 from tracecup.server.organising import (
@@ -51,8 +51,14 @@ from tracecup.server.organising.api_bodies import (
 )
 from tracecup.server.organising.data_teams import team_of
 from tracecup.server.organising.rehearsal import rehearse as begin_rehearsal
-from tracecup.server.site.api import RoundName, round_in
-from tracecup.server.web.auth import actor_of, person_of
+from tracecup.server.people.asking import (
+    RoundName,
+    round_in,
+)
+from tracecup.server.people.auth import (
+    actor_of,
+    person_of,
+)
 
 router = Router()
 CONTEST = "/contests/{slug}"

@@ -29,10 +29,17 @@ from tracecup.server.organising.api_bodies import PhaseTimes, Why
 from tracecup.server.organising.data_scores import result_set_of
 from tracecup.server.organising.data_teams import submission_of
 from tracecup.server.organising.owncity import set_city_file
+from tracecup.server.people.asking import (
+    RoundName,
+    round_in,
+)
+from tracecup.server.people.auth import (
+    actor_of,
+    anyone,
+    person_of,
+)
 from tracecup.server.results import certificates
-from tracecup.server.site.api import RoundName, round_in
 from tracecup.server.web import uploads
-from tracecup.server.web.auth import actor_of, anyone, person_of
 
 router = Router()
 ROUND = CONTEST + "/rounds/{name}"

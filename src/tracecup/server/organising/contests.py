@@ -20,23 +20,17 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, Organiser, Round, Team
-from tracecup.server.organising.messages import (
-    announce,
-    answer_appeal,
-    appeal,
-    open_appeals,
-    restore_announcement,
-    retract_announcement,
+from tracecup.server.locks import (
+    locked,
 )
+from tracecup.server.models import Contest, Organiser, Round, Team
+from tracecup.server.organising.owncity import copy_city
 from tracecup.server.organising.rulechange import (
     Effect,
     RulesPlan,
     change_rules,
-    locked,
     plan_rules,
     read_text,
-    require_reason,
     sync_rounds,
     tidy,
 )
@@ -58,6 +52,18 @@ from tracecup.server.organising.running import (
     shifted,
     take_back_extension,
 )
+from tracecup.server.reasons import (
+    require_reason,
+)
+from tracecup.server.teams.messages import (
+    announce,
+    answer_appeal,
+    appeal,
+    open_appeals,
+    restore_announcement,
+    retract_announcement,
+)
+from tracecup.server.teams.registration import create_team
 
 __all__ = [
     "Effect",
@@ -161,8 +167,6 @@ def clone_contest(
     `starts` is the first instant of the new one, all others follow at the same distances; without
     it the phases have no instants. Teams come along by name only, with new codes and no members.
     """
-    from tracecup.server.organising.owncity import copy_city
-
     instants = instants_of(contest.rules)
     if starts is None or not instants:
         text = without_instants(contest.rules_text)
@@ -176,8 +180,6 @@ def clone_contest(
         copy_city(contest, made)
         log.record(actor, "contest.clone", contest=made, subject=f"contest:{contest.slug}")
         if with_teams:
-            from tracecup.server.teams.registration import create_team
-
             for team in contest.teams.filter(deleted_at=None):
                 create_team(
                     made,

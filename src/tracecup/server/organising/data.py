@@ -14,7 +14,7 @@ from ninja import Schema
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
-from tracecup.server.judging.data_queue import (
+from tracecup.server.jobs.data import (
     Hour,
     JobRow,
     QueueCounts,
@@ -22,6 +22,8 @@ from tracecup.server.judging.data_queue import (
     queue_counts,
     submissions_per_hour,
 )
+from tracecup.server.judging.schedule import plan
+from tracecup.server.judging.service import due_at
 from tracecup.server.models import (
     Announcement,
     Appeal,
@@ -31,6 +33,7 @@ from tracecup.server.models import (
     Submission,
 )
 from tracecup.server.organising.data_checks import SLOW_SECONDS, Check, checks
+from tracecup.server.organising.rehearsal import rehearsals_of
 from tracecup.server.storage import store
 
 
@@ -218,8 +221,6 @@ def next_act(contest: Contest) -> NextAct | None:
 
 def rehearsal_rows(contest: Contest) -> list[RehearsalRow]:
     """Rehearsals of a contest, newest first, each with where it stands."""
-    from tracecup.server.organising.rehearsal import rehearsals_of
-
     return [
         RehearsalRow(
             slug=one.contest.slug,
@@ -234,9 +235,6 @@ def rehearsal_rows(contest: Contest) -> list[RehearsalRow]:
 
 def _act_of(round: Round) -> tuple[str, datetime | None, str] | None:
     """The next act of the judge in a round: its name, its instant, and what it will do."""
-    from tracecup.server.jobs.schedule import plan
-    from tracecup.server.judging.service import due_at
-
     name = {"name": round.name}
     if not round.rules.phases.scheduled:
         return "schedule", None, _("The phases of round %(name)s have no times yet.") % name

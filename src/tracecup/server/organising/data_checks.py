@@ -8,7 +8,9 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from ninja import Schema
 
-from tracecup.server.judging.data_queue import QueueCounts
+from tracecup.server.jobs.data import (
+    QueueCounts,
+)
 from tracecup.server.models import Appeal, Contest
 from tracecup.server.organising.owncity import missing_files
 

@@ -28,6 +28,7 @@ from tracecup.server.organising.data import RoundHead, round_head
 from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import live_board, rank_diff
+from tracecup.server.submissions.service import counting
 
 NO_PLACE = {"rank": None, "rank_low": None, "rank_high": None, "value": None}
 Names = Mapping[str, str]
@@ -210,8 +211,6 @@ def judge_page(role: Role, round: Round | None) -> JudgePage:
 
 def dry_run(round: Round) -> list[VerdictRow]:
     """What the judge would decide if the deadline were now; nothing is written."""
-    from tracecup.server.submissions.service import counting
-
     rows = []
     for team in round.contest.teams.filter(deleted_at=None).order_by("number"):
         for challenge in round.contest.rules.challenges_played:

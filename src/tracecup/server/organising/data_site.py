@@ -14,10 +14,16 @@ from django.db import DatabaseError, connection
 from django.utils.translation import gettext as _
 from ninja import Schema
 
+from tracecup import __version__
+from tracecup.contest.rules import Rules
+from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import Refused
-from tracecup.server.judging.data_queue import QueueCounts, queue_counts
+from tracecup.server.jobs.data import (
+    QueueCounts,
+    queue_counts,
+)
 from tracecup.server.models import Contest, Job, Person, StoredFile, WorkerToken
 from tracecup.server.organising.data_checks import LOW_DISK_BYTES, SLOW_SECONDS
 from tracecup.server.organising.data_log import who_is
@@ -247,9 +253,6 @@ def backups() -> list[BackupRow]:
 
 def new_page(person: Person | None, preset: str = "paper") -> NewPage:
     """The form for a new contest."""
-    from tracecup.contest.rules import Rules
-    from tracecup.contest.rules.file import rules_text
-
     deleted = deleted_contests(person)
     if not deleted:
         require_staff(person)
@@ -293,8 +296,6 @@ def require_owner(person: Person | None) -> Person:
 
 def health() -> HealthPage:
     """How the server is: database, disk, queue, workers."""
-    from tracecup import __version__
-
     problems, down = [], False
     try:
         with connection.cursor() as cursor:

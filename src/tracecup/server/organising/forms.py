@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from tracecup.contest.rules import PHASES
 from tracecup.server.models import Team
+from tracecup.server.organising.data_teams import team_of
 from tracecup.server.web.context import Place
 
 MAX_WHY = 2000
@@ -407,6 +408,4 @@ class NewForm(forms.Form):
 
 def chosen_team(place: Place, number: str) -> Team:
     """The team of a choice."""
-    from tracecup.server.organising.data_teams import team_of
-
     return team_of(place.role, int(number))

@@ -29,7 +29,9 @@ from tracecup.server.jobs.queue import dead_jobs, pending
 from tracecup.server.jobs.worker import Worker
 from tracecup.server.models import Contest, Person, ResultSet, Round
 from tracecup.server.organising.rows2019 import Rows, Stored
-from tracecup.server.results.service import published
+from tracecup.server.resultsets import (
+    published,
+)
 
 KINDS = ("sample", "results", "archive")
 WAIT_SECONDS = 0.5

@@ -18,8 +18,16 @@ from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import sandbox
+from tracecup.server.locks import (
+    locked,
+)
 from tracecup.server.models import Contest, StoredFile
-from tracecup.server.organising.rulechange import locked, make_data_anew, require_reason
+from tracecup.server.organising.rulechange import (
+    make_data_anew,
+)
+from tracecup.server.reasons import (
+    require_reason,
+)
 from tracecup.server.storage import store
 
 CityFile = Literal["city", "model"]

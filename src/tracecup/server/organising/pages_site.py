@@ -21,6 +21,7 @@ from tracecup.server.organising import contests
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising.forms import NewForm
 from tracecup.server.people.forms import refuse
+from tracecup.server.people.tokens import person_of_token
 from tracecup.server.results import certificates
 from tracecup.server.site import metrics
 from tracecup.server.site.backup_job import BACKUP_FOLDER
@@ -110,8 +111,6 @@ def _may_measure(request: HttpRequest) -> bool:
     person = person_of(request)
     kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() == "bearer":
-        from tracecup.server.people.tokens import person_of_token
-
         person = person_of_token(secret.strip())
     if person is not None:
         return bool(person.is_staff)

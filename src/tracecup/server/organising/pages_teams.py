@@ -11,19 +11,21 @@ from tracecup.server.errors import not_found
 from tracecup.server.models import Extension
 from tracecup.server.organising import contests, forms
 from tracecup.server.organising.acts import Act, Done, Values
+from tracecup.server.people import letters
+from tracecup.server.people.links import link_by_number, new_link, revoke_link
+from tracecup.server.people.membership import (
+    remove_member,
+)
+from tracecup.server.teams.registration import change_team, create_team
+from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
 from tracecup.server.web.context import Place
 
 
 def _csv_check(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.teamlist import plan_csv
-
     return Done("", {"plan": plan_csv(place.contest, v["text"])})
 
 
 def _csv_apply(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.people import letters
-    from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
-
     made = apply_csv(place.contest, plan_csv(place.contest, v["text"]), place.actor)
     sent = letters.invite_all(made, site) if v["mail"] else 0
     shown = {"invitations": made, "invitations_csv": invitations_csv(made, site), "site": site}
@@ -32,8 +34,6 @@ def _csv_apply(place: Place, v: Values, site: str) -> Done:
 
 
 def _team(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.registration import create_team
-
     made = create_team(
         place.contest,
         v["name"],
@@ -45,9 +45,6 @@ def _team(place: Place, v: Values, site: str) -> Done:
 
 
 def _link(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.people import letters
-    from tracecup.server.people.links import new_link
-
     team = forms.chosen_team(place, v["team"])
     secret = new_link("member", place.actor, team=team, name=v["name"], email=v["email"])
     if v["mail"] and v["email"]:
@@ -56,9 +53,6 @@ def _link(place: Place, v: Values, site: str) -> Done:
 
 
 def _organiser(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.people import letters
-    from tracecup.server.people.links import new_link
-
     secret = new_link(
         "organiser", place.actor, contest=place.contest, name=v["name"], email=v["email"]
     )
@@ -68,8 +62,6 @@ def _organiser(place: Place, v: Values, site: str) -> Done:
 
 
 def _revoke_link(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.people.links import link_by_number, revoke_link
-
     revoke_link(link_by_number(place.contest, v["id"]), place.actor)
     return Done(_("The link no longer works."))
 
@@ -101,8 +93,6 @@ def _take_back(place: Place, v: Values, site: str) -> Done:
 
 
 def _change(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.registration import change_team
-
     team = forms.chosen_team(place, v["team"])
     division = None if v["division"] == forms.AS_IT_IS else v["division"]
     change_team(team, place.actor, name=v["name"] or None, division=division)
@@ -123,8 +113,6 @@ def _undelete_team(place: Place, v: Values, site: str) -> Done:
 
 
 def _remove_member(place: Place, v: Values, site: str) -> Done:
-    from tracecup.server.teams.members import remove_member
-
     team = forms.chosen_team(place, str(v["team"]))
     member = team.members.filter(person=v["person"]).first()
     if member is None:

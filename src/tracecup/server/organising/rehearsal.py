@@ -16,7 +16,12 @@ from tracecup.contest.rules.file import rules_text
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
+from tracecup.server.jobs.queue import enqueue
+from tracecup.server.judging.bots import bot_label
 from tracecup.server.models import Contest, Job
+from tracecup.server.organising.contests import create_contest
+from tracecup.server.organising.owncity import copy_city
+from tracecup.server.teams.registration import create_team
 
 KIND = "rehearse"
 HOUR, SECOND = timedelta(hours=1), timedelta(seconds=1)
@@ -38,12 +43,6 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
 
     Users and days are cut down, everything else is as in the rules. A worker plays it.
     """
-    from tracecup.server.jobs.queue import enqueue
-    from tracecup.server.judging.bots import bot_label
-    from tracecup.server.organising.contests import create_contest
-    from tracecup.server.organising.owncity import copy_city
-    from tracecup.server.teams.registration import create_team
-
     number = Contest.objects.filter(slug__startswith=_stem(contest)).count() + 1
     with transaction.atomic():
         made = create_contest(

@@ -12,16 +12,28 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
+from tracecup.server.jobs.queue import again, enqueue, pending
+from tracecup.server.judging.service import (
+    publish_round,
+)
 from tracecup.server.models import Contest, Job, ResultSet, Round, Submission
-from tracecup.server.organising.rulechange import require_reason
+from tracecup.server.people.erasure import erase_people_of
+from tracecup.server.reasons import (
+    require_reason,
+)
+from tracecup.server.results.service import compute_result_set, publish_result_set
+from tracecup.server.submissions import service as submissions
+from tracecup.server.submissions.choices import locked_submission, stand_again
+from tracecup.server.submissions.scoring import (
+    enqueue_scoring,
+    scoring_key,
+)
 
 BACKUP_KIND = "backup"
 
 
 def retry_job(job: Job, actor: Actor, why: str) -> None:
     """Put a job that was given up into the queue again, with new attempts."""
-    from tracecup.server.jobs.queue import again
-
     why = require_reason(why)
     with transaction.atomic():
         held = Job.objects.select_for_update().get(pk=job.pk)
@@ -42,15 +54,11 @@ def retry_job(job: Job, actor: Actor, why: str) -> None:
 
 def withdraw(submission: Submission, actor: Actor, why: str) -> Submission:
     """Take a submission of a team away, at any time; `restore` undoes it."""
-    from tracecup.server.submissions import service as submissions
-
     return submissions.withdraw(submission, actor, why=require_reason(why), at_any_time=True)
 
 
 def restore(submission: Submission, actor: Actor, why: str) -> Submission:
     """Undo a withdrawal."""
-    from tracecup.server.submissions import service as submissions
-
     return submissions.restore(submission, actor, why=require_reason(why))
 
 
@@ -59,9 +67,6 @@ def rerun(submission: Submission, actor: Actor, why: str) -> None:
 
     A failed one counts again and costs its try again, if the team has one left (`Refused`).
     """
-    from tracecup.server.judging.service import enqueue_scoring, scoring_key
-    from tracecup.server.submissions.choices import locked_submission, stand_again
-
     why = require_reason(why)
     with transaction.atomic():
         # The job first, as workers and `retry_job` do: nobody waits for the other.
@@ -94,39 +99,29 @@ def may_rerun(submission: Submission) -> bool:
 
 def publish_now(round: Round, actor: Actor, why: str) -> None:
     """Publish the judged releases of a round, whatever the clock says."""
-    from tracecup.server.judging.service import publish_round
-
     publish_round(round, actor, require_reason(why))
     round.refresh_from_db()
 
 
 def ask_results(round: Round, actor: Actor, why: str) -> ResultSet:
     """Have a new set of results computed, as a draft beside the others."""
-    from tracecup.server.results.service import compute_result_set
-
     return compute_result_set(round, require_reason(why), actor)
 
 
 def publish_results(result_set: ResultSet, actor: Actor, why: str) -> ResultSet:
     """Make a set of results the published one."""
-    from tracecup.server.results.service import publish_result_set
-
     return publish_result_set(result_set, actor, require_reason(why))
 
 
 def forget_people(contest: Contest, actor: Actor, why: str) -> int:
     """Erase the personal data of the players of a contest that is over; how many accounts."""
-    from tracecup.server.people.erasure import erase_people_of
-
     return erase_people_of(contest, actor, require_reason(why))
 
 
 def ask_backup(actor: Actor) -> Job:
     """Have a backup of the whole server made by a worker; one at a time."""
-    from tracecup.server.jobs.queue import enqueue, pending
-
     with transaction.atomic():
         if pending(f"{BACKUP_KIND}:").exists():
             raise Refused("conflict", _("A backup is being made already."))
         log.record(actor, "backup.ask")
-        return enqueue(BACKUP_KIND, f"{BACKUP_KIND}:{clock.now().isoformat()}", {}, priority=5)
+        return enqueue(BACKUP_KIND, f"{BACKUP_KIND}:{clock.now().isoformat()}", {})

@@ -17,14 +17,16 @@ from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
 from tracecup.contest.rules.toml_lines import key_lines, line_of
-from tracecup.contest.rules.values import YEARS
 from tracecup.errors import InvalidFile, Problem
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Contest, Job, LogEntry, Release, Round, StoredFile, Submission
+from tracecup.server.judging.service import ensure_data
+from tracecup.server.locks import locked
+from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
 from tracecup.server.organising.ruletext import flat, place_of
+from tracecup.server.reasons import require_reason
 
 Weight = Literal["note", "care", "refused"]
 ACTS: dict[PhaseName, str] = {
@@ -151,20 +153,6 @@ def read_text(text: str) -> Rules:
     return rules
 
 
-def locked(contest: Contest, *, with_data: bool = False) -> Contest:
-    """The contest as it is now, held with its rounds until the transaction ends.
-
-    Jobs, contest, rounds, teams, log: everybody takes locks in this order. Rows that only refer to
-    the contest (submissions, jobs) do not wait for it. `with_data` holds the jobs of its data, too,
-    for acts that may throw these away: a worker that finishes one of them holds it first.
-    """
-    if with_data:
-        list(Job.objects.select_for_update().filter(contest=contest, kind="data").order_by("pk"))
-    held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
-    list(Round.objects.select_for_update(no_key=True).filter(contest=held).order_by("pk"))
-    return held
-
-
 def sync_rounds(contest: Contest) -> None:
     """Rows for the rounds of the rules, in their order; rounds that are gone are removed."""
     names = [one.name for one in contest.rules.rounds]
@@ -181,23 +169,6 @@ def history(contest: Contest) -> list[LogEntry]:
     """All changes of the rules, newest first; each entry holds the text before and after."""
     found = LogEntry.objects.filter(contest=contest.slug, subject__startswith="rules:")
     return list(found.order_by("-number"))
-
-
-def require_reason(why: str) -> str:
-    """The reason, or `Refused`: what is dangerous stands in the log with why."""
-    said = why.strip()
-    if not said:
-        problem = _problem(0, "why", "", _("a few words"))
-        raise Refused("invalid", _("Please give a reason; it stands in the log."), [problem])
-    if len(said) > 2000:
-        raise Refused("invalid", _("A reason has at most 2000 characters."))
-    return said
-
-
-def check_instant(at: datetime) -> None:
-    """Only instants that a rules file may hold, with room for time zones."""
-    if not YEARS[0] < at.year < YEARS[1]:
-        raise Refused("invalid", _("That is too far away."))
 
 
 class _Changes:
@@ -388,8 +359,6 @@ def _move_visibility(contest: Contest, old: Rules, new: Rules) -> None:
 
 def make_data_anew(contest: Contest) -> None:
     """Data that nobody has seen are thrown away and made by the rules as they are."""
-    from tracecup.server.judging.service import ensure_data
-
     own = contest.files.filter(kind="city", round=None).first()
     uses_own = own is not None and contest.rules.city.file is not None
     contest.city_sha256 = own.sha256 if uses_own else ""

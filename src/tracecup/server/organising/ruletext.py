@@ -14,6 +14,7 @@ from typing import Any
 from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.rules.file import parse_rules, rules_text
 from tracecup.contest.rules.toml_lines import Path, key_lines
+from tracecup.errors import InvalidFile
 
 Instants = Mapping[tuple[str, PhaseName], datetime]
 """(name of a round, phase) -> when it begins."""
@@ -138,8 +139,6 @@ def _rules_with(rules: Rules, instants: Instants) -> Rules:
 
 
 def _reads_as(text: str, wanted: Rules) -> bool:
-    from tracecup.errors import InvalidFile
-
     try:
         return parse_rules(text) == wanted
     except InvalidFile:

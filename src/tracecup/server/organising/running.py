@@ -19,17 +19,21 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock, windows
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
+from tracecup.server.locks import (
+    locked,
+)
 from tracecup.server.models import Contest, Extension, Round, StoredFile, Team
 from tracecup.server.organising.rulechange import (
     ACTS,
     RulesPlan,
     apply_rules,
-    check_instant,
-    locked,
     plan_rules,
-    require_reason,
 )
 from tracecup.server.organising.ruletext import Instants, instants_of, with_instants
+from tracecup.server.reasons import (
+    check_instant,
+    require_reason,
+)
 
 ACTIONS: dict[str, windows.Action] = {"anonymize": "release", "attack": "attack"}
 MAX_TRIES = 1000

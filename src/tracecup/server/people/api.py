@@ -15,9 +15,12 @@ from tracecup.server.people import data as pagedata
 from tracecup.server.people import links as one_time_links
 from tracecup.server.people import tokens as api_tokens
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME, MAX_PASSWORD, MAX_USERNAME
+from tracecup.server.people.auth import (
+    actor_of,
+    anyone,
+)
 from tracecup.server.people.pages import site_of
 from tracecup.server.people.tokens import MAX_DAYS
-from tracecup.server.web.auth import actor_of, anyone
 
 router = Router()
 

@@ -13,8 +13,10 @@ from ninja import Schema
 from tracecup.server.access import Role
 from tracecup.server.models import ApiToken, Member, OneTimeLink, Organiser, Person, Team, Visit
 from tracecup.server.people import links, visits
+from tracecup.server.people.membership import (
+    may_manage,
+)
 from tracecup.server.people.tokens import live_tokens
-from tracecup.server.teams.members import may_manage
 
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari", "tracecup-client", "curl", "Python")
 NAMES = {"Edg": "Edge", "OPR": "Opera", "tracecup-client": "tracecup"}

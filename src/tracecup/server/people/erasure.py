@@ -26,7 +26,9 @@ from tracecup.server.models import (
 )
 from tracecup.server.people import throttle
 from tracecup.server.people.accounts import label
-from tracecup.server.teams.members import remove_member
+from tracecup.server.people.membership import (
+    remove_member,
+)
 
 
 def erase(person: Person, actor: Actor) -> None:

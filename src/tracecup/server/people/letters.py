@@ -20,7 +20,9 @@ from django.utils.translation import gettext as _
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Person, Team
 from tracecup.server.people import links, throttle
-from tracecup.server.teams.teamlist import Invitation
+from tracecup.server.people.links import (
+    Invitation,
+)
 
 _post = ThreadPoolExecutor(max_workers=1, thread_name_prefix="post")
 logger = logging.getLogger(__name__)

@@ -7,6 +7,7 @@ transaction that does what it is for. Looking at one (mail scanners do) does not
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -33,13 +34,25 @@ from tracecup.server.people.accounts import (
     refuse_if,
     store_password,
 )
+from tracecup.server.people.membership import (
+    add_member,
+)
 from tracecup.server.people.tokens import revoke_all, secret_hash
 from tracecup.server.people.visits import end_other_sessions
-from tracecup.server.teams.members import add_member
 
 FIRST, ORGANISER, MEMBER, RESET = OneTimeLink.PURPOSES
 MAX_DAYS = 366
 RESET_HOURS = 2
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A link that was made: for whom, to which team. `link` is a path of this site."""
+
+    team: Team
+    email: str
+    link: str
+    name: str = ""
 
 
 def new_link(

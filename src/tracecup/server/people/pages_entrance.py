@@ -1,4 +1,4 @@
-"""The ways in: log-in and log-out, forgotten passwords, one-time links, join codes, registration.
+"""The ways in: log-in and log-out, forgotten passwords, one-time links.
 
 Nothing here says whether an account exists, and nobody is sent to another site.
 """
@@ -17,22 +17,17 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from tracecup.server.errors import Refused
-from tracecup.server.models import OneTimeLink, Person, Team
+from tracecup.server.models import OneTimeLink
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import letters, links, throttle, visits
+from tracecup.server.people import letters, links, visits
 from tracecup.server.people.forms import (
-    CodeForm,
     LogInForm,
     NewAccountForm,
     NewPasswordForm,
     ResetForm,
-    TeamAndAccountForm,
-    TeamForm,
     refuse,
 )
-from tracecup.server.people.pages import actor_of, remember_language, site_of
-from tracecup.server.teams import members, registration
-from tracecup.server.web.context import place
+from tracecup.server.people.pages import remember_language, site_of
 
 
 def safe_next(request: HttpRequest, default: str = "/") -> str:
@@ -129,73 +124,6 @@ def link(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "people/link.html", context, status=status)
 
 
-@never_cache
-def join_by_code(request: HttpRequest) -> HttpResponse:
-    """I have a join code."""
-    form = CodeForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            team = members.team_of_code(form.cleaned_data["code"])
-        except Refused as refused:
-            refuse(form, refused)
-        else:
-            return redirect("join", code=team.join_code)
-    status = 422 if form.is_bound else 200
-    return render(request, "people/code.html", {"form": form}, status=status)
-
-
-@never_cache
-@sensitive_post_parameters("password")
-def join(request: HttpRequest, code: str) -> HttpResponse:
-    """Which team does this code lead to, and do I want to join it?"""
-    team = members.team_of_code(code)
-    if request.user.is_authenticated:
-        if request.method == "POST":
-            members.join(code, request.user, actor_of(request))
-            messages.success(request, _("You are in the team now."))
-            return redirect(_team_page(team))
-        return render(request, "people/join.html", {"team": team})
-    form = NewAccountForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            _count_sign_up(request)
-            joined, person = registration.join_with_new_account(code, **form.cleaned_data)
-        except Refused as refused:
-            refuse(form, refused)
-        else:
-            return _welcome(request, person, joined)
-    status = 422 if form.is_bound else 200
-    return render(request, "people/join.html", {"team": team, "form": form}, status=status)
-
-
-@never_cache
-@sensitive_post_parameters("password")
-def register(request: HttpRequest, slug: str) -> HttpResponse:
-    """May we take part? Where the organisers allow it, a team registers by itself."""
-    here = place(request, slug)
-    contest, person = here.contest, here.role.person
-    is_open = registration.registration_open(contest)
-    form: forms.Form = (TeamForm if person else TeamAndAccountForm)(
-        contest.divisions, request.POST or None
-    )
-    if request.method == "POST" and form.is_valid():
-        given = dict(form.cleaned_data)
-        team_name = given.pop("team")
-        try:
-            if person is not None:
-                team = registration.register_team(contest, team_name, person, here.actor, **given)
-            else:
-                _count_sign_up(request)
-                team, person = registration.register_with_new_account(contest, team_name, **given)
-        except Refused as refused:
-            refuse(form, registration.about_team(refused))
-        else:
-            return _welcome(request, person, team)
-    context = here.context(form=form, is_open=is_open)
-    status = 422 if form.is_bound else 200
-    return render(request, "people/register.html", context, status=status)
-
-
 def _log_in_page(request: HttpRequest, form: forms.Form, onward: str, status: int) -> HttpResponse:
     context = {"form": form, "next": onward}
     return render(request, "people/login.html", context, status=status)
@@ -217,27 +145,10 @@ def _link_form(request: HttpRequest, found: OneTimeLink) -> forms.Form:
 def _goal(found: OneTimeLink) -> str:
     """The first page after a link was used."""
     if found.purpose == "member":
-        return _team_page(found.team)
+        return reverse("team", args=[found.team.contest.slug])
     if found.purpose == "organiser" and found.contest is not None:
         return reverse("run", args=[found.contest.slug])
     return reverse("account") if found.purpose == "reset" else reverse("home")
-
-
-def _team_page(team: Team) -> str:
-    return reverse("team", args=[team.contest.slug])
-
-
-def _count_sign_up(request: HttpRequest) -> None:
-    """Accounts that nobody invited are counted by address."""
-    address = visits.address_of(request)
-    throttle.spend(throttle.SIGN_UP, address, address)
-
-
-def _welcome(request: HttpRequest, person: Person, team: Team) -> HttpResponse:
-    if not request.user.is_authenticated:
-        visits.begin_visit(request, person)
-    messages.success(request, _("You are in team {team} now.").format(team=team.name))
-    return redirect(_team_page(team))
 
 
 urlpatterns = [
@@ -245,7 +156,4 @@ urlpatterns = [
     path("logout/", log_out, name="logout"),
     path("reset/", reset, name="reset"),
     path("link/<str:token>/", link, name="link"),
-    path("join/", join_by_code, name="join-code"),
-    path("join/<str:code>/", join, name="join"),
-    path("c/<slug:slug>/join/", register, name="register"),
 ]

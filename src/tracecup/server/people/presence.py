@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
+from tracecup.server.people.visits import seen
+
 
 class Presence:
     """Notes that a logged-in person is here."""
@@ -19,7 +21,5 @@ class Presence:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Note it, and answer."""
         if request.session.session_key and request.user.is_authenticated:
-            from tracecup.server.people.visits import seen
-
             seen(request)
         return self._next(request)

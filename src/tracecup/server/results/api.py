@@ -13,9 +13,15 @@ from ninja import Router
 from tracecup.server.access import Role, role_in
 from tracecup.server.errors import not_found
 from tracecup.server.models import Round
+from tracecup.server.people.asking import (
+    RoundName,
+    round_in,
+)
+from tracecup.server.people.auth import (
+    anyone,
+    person_of,
+)
 from tracecup.server.results import downloads
-from tracecup.server.site.api import RoundName, round_in
-from tracecup.server.web.auth import anyone, person_of
 
 router = Router()
 CONTENT: dict[str, Any] = {

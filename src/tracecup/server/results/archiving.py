@@ -32,8 +32,13 @@ from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.season import in_archive
 from tracecup.contest.smallfiles import json_text
 from tracecup.server.entries import SAMPLES, entry_of, judged_of, round_seed
+from tracecup.server.judging.compute.results import lay_out
 from tracecup.server.judging.service import commitments
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
+from tracecup.server.resultsets import (
+    newest,
+    published,
+)
 from tracecup.server.storage import store
 
 
@@ -50,9 +55,6 @@ def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None)
 
     Without `result_set` the published one, else the newest.
     """
-    from tracecup.server.judging.compute.results import lay_out
-    from tracecup.server.results.service import newest, published
-
     chosen = result_set or published(round) or newest(round)
     plan, blobs = archive_plan(round, chosen), store()
     files = {name: str(blobs.path(sha256)) for name, sha256 in plan.files.items()}

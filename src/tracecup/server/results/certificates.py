@@ -17,7 +17,13 @@ from tracecup.contest.sheets import team_of
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Release, ResultSet, Round, Team
-from tracecup.server.results.service import overall, published, table_rows
+from tracecup.server.results.service import (
+    overall,
+)
+from tracecup.server.resultsets import (
+    published,
+    table_rows,
+)
 
 # The text of a certificate fills at most this width of its 842 units.
 WIDTH = 700.0

@@ -19,7 +19,13 @@ from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, StoredFile
 from tracecup.server.results.data_board import Board, board
 from tracecup.server.results.naming import BENCHMARK, attacker_names
-from tracecup.server.results.service import may_see_scores, overall, published
+from tracecup.server.results.service import (
+    may_see_scores,
+    overall,
+)
+from tracecup.server.resultsets import (
+    published,
+)
 
 OFFERED = ("archive", "report", "results")
 

@@ -16,7 +16,9 @@ from tracecup.contest.results.from_sheets import SCORES_ONLY
 from tracecup.facts.board import AwardFacts, BoardFacts, MatrixFacts, ReleaseFacts
 from tracecup.facts.tables import board_facts
 from tracecup.server.models import ResultSet
-from tracecup.server.results.service import table_rows
+from tracecup.server.resultsets import (
+    table_rows,
+)
 
 TABLES = ("releases", "cells", "sums", "awards")
 

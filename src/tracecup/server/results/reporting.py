@@ -16,6 +16,7 @@ from django.conf import settings
 
 from tracecup.server import clock
 from tracecup.server.entries import keep_file
+from tracecup.server.jobs.queue import enqueue
 from tracecup.server.judging.compute.results import SECRET, lay_out
 from tracecup.server.models import ResultSet
 from tracecup.server.results.archiving import archive_plan
@@ -28,8 +29,6 @@ SECONDS = 300
 
 def enqueue_report(result_set: ResultSet) -> None:
     """Have the report of a published result set made."""
-    from tracecup.server.jobs.queue import enqueue
-
     if getattr(settings, "TRACECUP_INLINE", False):
         return  # where everything happens in one process, who wants a report asks for it
     round = result_set.round

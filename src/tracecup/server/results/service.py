@@ -5,7 +5,6 @@ Numbers come from `tracecup.contest`; who may see them is decided by one functio
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -26,26 +25,23 @@ from tracecup.server.access import SYSTEM, Actor, Role
 from tracecup.server.entries import entry_of, keep_file
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import enqueue
-from tracecup.server.judging.service import enqueue_samples
+from tracecup.server.judging.service import enqueue_samples, held_round, record_act, require_over
 from tracecup.server.models import Contest, Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.reporting import enqueue_report
+from tracecup.server.resultsets import READY, published, table_rows
 from tracecup.server.storage import Blob
 
 __all__ = [
     "archive_folder",
+    "close_round",
     "compute_result_set",
     "live_board",
     "may_see_scores",
-    "newest",
     "overall",
     "publish_result_set",
-    "published",
     "rank_diff",
-    "table_rows",
 ]
-
-READY = ("draft", "superseded")
 
 
 def may_see_scores(role: Role, round: Round) -> bool:
@@ -92,6 +88,21 @@ def compute_result_set(
     return made
 
 
+def close_round(round: Round, actor: Actor = SYSTEM) -> None:
+    """End the attacks for good and ask for the results."""
+    with transaction.atomic():
+        round = held_round(round)
+        if round.closed_at is not None:
+            return
+        if round.published_at is None:
+            raise Refused("conflict", _("The releases of this round are not published."))
+        require_over(round, "attack", actor)
+        round.closed_at = clock.contest_now(round.contest)
+        round.save(update_fields=["closed_at"])
+        record_act(actor, "round.closed", round)
+        compute_result_set(round, "", actor, automatic=True)
+
+
 def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> ResultSet:
     """Make a set of results the published one; the one before is kept beside it."""
     with transaction.atomic():
@@ -125,19 +136,6 @@ def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> Re
         _record(actor, "results.published", round, now, why, was)
     result_set.refresh_from_db()
     return held
-
-
-def published(round: Round) -> ResultSet | None:
-    """The published results of a round."""
-    found: ResultSet | None = round.result_sets.filter(state="published").first()
-    return found
-
-
-def newest(round: Round) -> ResultSet | None:
-    """The newest results that are computed, published or not."""
-    ready = round.result_sets.filter(state__in=("published", *READY))
-    found: ResultSet | None = ready.order_by("-number").first()
-    return found
 
 
 def rank_diff(old: ResultSet, new: ResultSet) -> list[dict[str, Any]]:
@@ -224,12 +222,6 @@ def live_board(round: Round) -> dict[str, Any]:
         found = AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
         board[kind] = _told(found, rules.awards.attack_targets)
     return board
-
-
-def table_rows(result_set: ResultSet, name: str) -> list[dict[str, Any]]:
-    """A table of a set of results, row by row."""
-    columns: Mapping[str, list[Any]] = result_set.tables.get(name, {})
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _tries(

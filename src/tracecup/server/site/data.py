@@ -13,10 +13,11 @@ from ninja import Schema
 
 from tracecup.city import City, read_city
 from tracecup.contest.rules import PHASES, Rules
+from tracecup.datasets import Metropolis
 from tracecup.facts import CityFacts
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
-from tracecup.server.models import Contest, Person, Round, Submission
+from tracecup.server.models import Contest, Person, Round
 from tracecup.server.storage import store
 
 
@@ -116,29 +117,6 @@ class ContestPage(Schema):
     teams: list[TeamName]
 
 
-class Receipt(Schema):
-    """What the server says about a file that it accepted."""
-
-    ref: str
-    contest: str
-    contest_name: str
-    round: str
-    team: str
-    kind: str
-    challenge: str
-    target: int | None
-    attempt: int
-    file_name: str
-    sha256: str
-    size: int
-    received_at: datetime
-    state: str
-    charged: bool
-    valid: bool | None
-    reason: str
-    withdrawn_at: datetime | None
-
-
 def home(person: Person | None) -> Home:
     """The contests that a person may see: public ones and her own."""
     seen = Q(is_public=True)
@@ -178,31 +156,6 @@ def contest_page(role: Role, round: Round | None) -> ContestPage:
             )
             for team in teams
         ],
-    )
-
-
-def receipt(submission: Submission) -> Receipt:
-    """The receipt of a submission, for whoever has its secret."""
-    return Receipt(
-        ref=submission.ref,
-        contest=submission.contest.slug,
-        contest_name=submission.contest.name,
-        round=submission.round.name,
-        team=submission.team.name,
-        kind=submission.kind,
-        challenge=submission.challenge,
-        target=submission.target,
-        attempt=submission.attempt,
-        file_name=submission.file_name,
-        sha256=submission.sha256,
-        size=submission.size,
-        received_at=submission.received_at,
-        state=submission.state,
-        charged=submission.charged,
-        # An attack's outcome is nobody's business here; the rule of a release is its own team's.
-        valid=submission.valid if submission.kind == "release" else None,
-        reason=submission.reason if submission.state in ("rejected", "failed") else "",
-        withdrawn_at=submission.withdrawn_at,
     )
 
 
@@ -287,8 +240,6 @@ def _stored_city(path: str) -> City:
 
 @lru_cache(maxsize=1)
 def _builtin_city() -> City:
-    from tracecup.datasets import Metropolis
-
     return Metropolis().city
 
 

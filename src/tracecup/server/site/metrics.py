@@ -10,7 +10,9 @@ from typing import Any
 
 from django.db.models import Count
 
-from tracecup.server.judging.data_queue import queue_counts
+from tracecup.server.jobs.data import (
+    queue_counts,
+)
 from tracecup.server.models import Contest, Download, Job, LogEntry, Person, Submission, Team
 from tracecup.server.models.submissions import STATES
 from tracecup.server.storage import store

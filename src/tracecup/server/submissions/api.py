@@ -16,14 +16,21 @@ from tracecup.errors import Problem
 from tracecup.server.access import Role, role_in
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission
-from tracecup.server.site import data as public
-from tracecup.server.site.api import RoundName, round_in
+from tracecup.server.people.asking import (
+    RoundName,
+    round_in,
+)
+from tracecup.server.people.auth import (
+    actor_of,
+    anyone,
+    person_of,
+)
+from tracecup.server.submissions import data_receipt
 from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.data_handed import SubmissionInfo, submission_info, submission_of
 from tracecup.server.submissions.quotas import all_quotas
 from tracecup.server.web import uploads
 from tracecup.server.web.answers import answer, is_text
-from tracecup.server.web.auth import actor_of, anyone, person_of
 from tracecup.server.web.receiving import arrived
 
 router = Router()
@@ -266,10 +273,10 @@ def describe(
     return submission_info(told)
 
 
-@router.get("/receipts/{secret}", auth=anyone, response=public.Receipt)
-def receipt(request: HttpRequest, secret: str) -> public.Receipt:
+@router.get("/receipts/{secret}", auth=anyone, response=data_receipt.Receipt)
+def receipt(request: HttpRequest, secret: str) -> data_receipt.Receipt:
     """That a file arrived, for whoever has the secret; what it scored is the team's business."""
-    return public.receipt(submissions.receipt_of(secret))
+    return data_receipt.receipt(submissions.receipt_of(secret))
 
 
 def _form(request: HttpRequest, slug: str) -> tuple[Role, dict[str, str], Any]:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
+from tracecup.server.jobs import sandbox
 from tracecup.server.models import Round, StoredFile, Team
 from tracecup.server.storage import store
 
@@ -51,8 +52,6 @@ class Checked:
 
 def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Checked:
     """Check a file; costs nothing and stores nothing."""
-    from tracecup.server.jobs import sandbox
-
     payload = _payload(round, team, kind, challenge, path)
     with _places:
         try:

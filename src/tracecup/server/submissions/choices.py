@@ -14,6 +14,7 @@ from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission, Team
+from tracecup.server.submissions import scoring
 from tracecup.server.submissions.quotas import action_of, quota
 from tracecup.server.windows import require_open
 
@@ -95,9 +96,7 @@ def restore(submission: Submission, actor: Actor, *, why: str = "") -> Submissio
         if found.kind == "release":
             choose_default(found.round, found.team, found.challenge)
         elif found.state == "queued":
-            from tracecup.server.judging.service import enqueue_scoring
-
-            enqueue_scoring(found)
+            scoring.enqueue_scoring(found)
         _record(actor, "submission.restored", found, before={"state": "withdrawn"}, why=why)
         found.refresh_from_db()
     return found

@@ -1,4 +1,4 @@
-"""What a team sees: the next step, its releases, its attacks.
+"""What a team sees of its releases and of its attacks.
 
 Typed; a page renders it and the API returns it. Scores of attacks are in it only as far as the
 feedback policy allows.
@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 
 from ninja import Schema
 
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry
-from tracecup.server import clock, windows
 from tracecup.server.access import Role
-from tracecup.server.models import Download, Round, Submission, Team
-from tracecup.server.organising import messages
+from tracecup.server.models import Round, Submission, Team
 from tracecup.server.submissions import feedback
 from tracecup.server.submissions import service as intake
 from tracecup.server.submissions.data_handed import (
@@ -28,28 +25,6 @@ from tracecup.server.submissions.data_handed import (
     window_info,
 )
 
-LAST_SHOWN = 5
-NEWS_SHOWN = 20
-
-
-class News(Schema):
-    """A message of the organisers."""
-
-    title: str
-    text: str
-    at: datetime
-    to_us: bool
-
-
-class NextStep(Schema):
-    """The one thing to do now: a code, where to do it, until when, and how many are missing."""
-
-    code: str
-    page: str
-    challenge: str | None = None
-    until: datetime | None = None
-    missing: int = 0
-
 
 class ReleaseState(Schema):
     """A data set of the team: tries and the release that counts."""
@@ -59,30 +34,6 @@ class ReleaseState(Schema):
     file_name: str
     tries: Tries
     counting: SubmissionInfo | None
-
-
-class TeamPage(Schema):
-    """What should we do now?"""
-
-    contest: str
-    round: str
-    number: int
-    name: str
-    status: str
-    status_reason: str
-    hors_concours: bool
-    step: NextStep
-    release: WindowInfo
-    attack: WindowInfo
-    releases: list[ReleaseState]
-    targets: int
-    answered: int
-    missing: int
-    answers_left: int
-    results_out: bool
-    appeals_until: datetime | None
-    news: list[News]
-    last: list[SubmissionInfo]
 
 
 class ReleaseSet(ReleaseState):
@@ -141,39 +92,6 @@ class AttackPage(Schema):
     targets: list[Target]
 
 
-def team_page(role: Role, round: Round) -> TeamPage:
-    """What a team should do now, and how it stands."""
-    team, contest = role.require_team(), role.contest
-    now = clock.contest_now(contest)
-    release, attack = (window_info(round, action, team) for action in ("release", "attack"))
-    releases = [_release_state(round, team, kind) for kind in contest.rules.challenges_played]
-    targets = _targets(round, team) if round.published_at else []
-    missing = sum(target.missing for target in targets)
-    step = _step(round, team, now, release, attack, releases, missing)
-    held = Submission.objects.filter(round=round, team=team).select_related("round__contest")
-    return TeamPage(
-        contest=contest.slug,
-        round=round.name,
-        number=team.number,
-        name=team.name,
-        status=team.status,
-        status_reason=team.status_reason,
-        hors_concours=team.hors_concours,
-        step=step,
-        release=release,
-        attack=attack,
-        releases=releases,
-        targets=len(targets),
-        answered=sum(len(target.answers) - target.missing for target in targets),
-        missing=missing,
-        answers_left=_answers_left(targets),
-        results_out=round.released_at is not None,
-        appeals_until=contest.appeals_until,
-        news=_news(team),
-        last=[submission_info(one) for one in held.order_by("-id")[:LAST_SHOWN]],
-    )
-
-
 def release_page(role: Role, round: Round) -> ReleasePage:
     """The releases of a team."""
     team, rules = role.require_team(), role.contest.rules
@@ -192,7 +110,7 @@ def release_page(role: Role, round: Round) -> ReleasePage:
 def attack_page(role: Role, round: Round) -> AttackPage:
     """The targets of a team and its answers."""
     team, rules = role.require_team(), role.contest.rules
-    targets = _targets(round, team) if round.published_at else []
+    targets = targets_of(round, team) if round.published_at else []
     order = sorted(targets, key=lambda one: (not one.missing, one.team, one.challenge))
     budget = feedback.budget(round)
     return AttackPage(
@@ -202,7 +120,7 @@ def attack_page(role: Role, round: Round) -> AttackPage:
         policy=feedback.policy_now(round),
         bits_an_answer=budget["bits"],
         bits_a_target=budget["per_target"],
-        answers_left=_answers_left(targets),
+        answers_left=answers_left(targets),
         missing=sum(target.missing for target in targets),
         waiting=sum(
             one.state in ("queued", "scoring")
@@ -215,7 +133,8 @@ def attack_page(role: Role, round: Round) -> AttackPage:
     )
 
 
-def _release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
+def release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
+    """A data set of the team: tries, and the release that counts."""
     # Text to the type checker; callers hand in the challenges of the rules.
     entry = Entry(team.number, challenge)  # type: ignore[arg-type]  # see above
     counting = intake.counting(round, team, challenge)
@@ -229,7 +148,7 @@ def _release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
 
 
 def _release_set(round: Round, team: Team, challenge: str) -> ReleaseSet:
-    state = _release_state(round, team, challenge)
+    state = release_state(round, team, challenge)
     held = Submission.objects.filter(round=round, team=team, kind="release", challenge=challenge)
     return ReleaseSet(
         **dict(state),
@@ -237,7 +156,8 @@ def _release_set(round: Round, team: Team, challenge: str) -> ReleaseSet:
     )
 
 
-def _targets(round: Round, team: Team) -> list[Target]:
+def targets_of(round: Round, team: Team) -> list[Target]:
+    """Whom a team may attack, with its answers so far."""
     names = dict(team.contest.teams.values_list("number", "name"))
     held: dict[tuple[str, str, int | None], list[Submission]] = defaultdict(list)
     for one in Submission.objects.filter(round=round, team=team, kind__in=ATTACK_KINDS):
@@ -250,7 +170,8 @@ def _targets(round: Round, team: Team) -> list[Target]:
     ]
 
 
-def _answers_left(targets: Iterable[Target]) -> int:
+def answers_left(targets: Iterable[Target]) -> int:
+    """How many answers a team may still hand in."""
     return sum(answer.tries.left for target in targets for answer in target.answers)
 
 
@@ -285,71 +206,6 @@ def _target(
         missing=sum(answer.missing for answer in answers),
         answers=answers,
     )
-
-
-def _step(
-    round: Round,
-    team: Team,
-    now: datetime,
-    release: WindowInfo,
-    attack: WindowInfo,
-    releases: Iterable[ReleaseState],
-    missing: int,
-) -> NextStep:
-    """The one next step; the first that applies."""
-    if team.status != "active":
-        return NextStep(code=team.status, page="results" if round.released_at else "contest")
-    if round.released_at is not None:
-        return NextStep(code="look-results", page="results")
-    if attack.is_open:
-        code = "attack-missing" if missing else "attack-more"
-        return NextStep(code=code, page="team-attack", until=attack.closes, missing=missing)
-    if release.is_open:
-        return _release_step(team, release, releases)
-    return _waiting_step(round, team, now, release, attack)
-
-
-def _waiting_step(
-    round: Round, team: Team, now: datetime, release: WindowInfo, attack: WindowInfo
-) -> NextStep:
-    """What to do while nothing can be handed in."""
-    phases, code, page = round.rules.phases, "wait-judge", "contest"
-    until = attack.opens
-    if round.contest.paused_at is not None or release.state == "unscheduled":
-        code, until = ("paused" if release.state != "unscheduled" else "unscheduled"), None
-    elif attack.state == "closed":
-        code, until = "wait-results", phases.results
-    elif windows.phase_now(round, now) is None:
-        code, until = "wait-announce", phases.announce
-    elif release.state == "before":
-        code, page = ("prepare" if _has_data(team) else "download"), "team-data"
-        until = release.opens
-    return NextStep(code=code, page=page, until=until)
-
-
-def _release_step(team: Team, release: WindowInfo, releases: Iterable[ReleaseState]) -> NextStep:
-    held = list(releases)
-    for one in held:
-        if one.counting is None or not one.counting.valid:
-            if not one.tries.left:
-                continue
-            code = "release-first" if _has_data(team) else "download"
-            page = "team-release" if _has_data(team) else "team-data"
-            return NextStep(code=code, page=page, challenge=one.challenge, until=release.closes)
-    left = any(one.tries.left for one in held)
-    code = "release-better" if left else "release-done"
-    return NextStep(code=code, page="team-release", until=release.closes)
-
-
-def _has_data(team: Team) -> bool:
-    return Download.objects.filter(team=team).exists()
-
-
-def _news(team: Team) -> list[News]:
-    return [
-        News(title=one.title, text=one.text, at=one.at, to_us=one.team_id is not None)
-        for one in messages.announcements(team.contest, team)[:NEWS_SHOWN]
-    ]
 
 
 def _tries(quota: intake.Quota) -> Tries:

@@ -16,7 +16,10 @@ from tracecup.contest.rules import FeedbackRules, Rules
 from tracecup.contest.sheets import column_of
 from tracecup.server.entries import entry_of
 from tracecup.server.models import Release, Round, Submission, Team
-from tracecup.server.results.service import published, table_rows
+from tracecup.server.resultsets import (
+    published,
+    table_rows,
+)
 from tracecup.server.submissions.quotas import quota
 
 DIGITS = 6

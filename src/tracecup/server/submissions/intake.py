@@ -19,6 +19,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.storage import store
+from tracecup.server.submissions import scoring
 from tracecup.server.submissions.checking import Checked, check
 from tracecup.server.submissions.choices import STANDING, choose_default, kept_method, locked
 from tracecup.server.submissions.quotas import action_of, quota, require_target
@@ -120,9 +121,7 @@ def _insert(
     if checked.ok and is_release:
         choose_default(round, team, handed.challenge, newest=made)
     elif checked.ok:
-        from tracecup.server.judging.service import enqueue_scoring
-
-        enqueue_scoring(made)
+        scoring.enqueue_scoring(made)
     log.record(
         handed.actor,
         "submission.rejected" if state == "rejected" else "submission.accepted",

@@ -11,6 +11,7 @@ from typing import Any
 from ninja import Schema
 
 from tracecup.facts.contest import Movement
+from tracecup.server.jobs import sandbox
 from tracecup.server.models import Round, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions.checking import original_of
@@ -55,8 +56,6 @@ def _payload(round: Round, team: Team, challenge: str, path: Path) -> dict[str, 
 
 
 def _run(function: str, payload: dict[str, Any]) -> dict[str, Any] | None:
-    from tracecup.server.jobs import sandbox
-
     try:
         return sandbox.run(function, payload, seconds=SECONDS)
     except sandbox.SandboxFailed:

@@ -17,7 +17,7 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from tracecup.charts.movement import movement_charts
 from tracecup.server import clock
@@ -25,6 +25,7 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.site import data as public
 from tracecup.server.submissions import data as team
 from tracecup.server.submissions import data_handed as handed
+from tracecup.server.submissions import data_receipt
 from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.movement import movement
 from tracecup.server.web.answering import ARRIVAL
@@ -243,7 +244,30 @@ def _is_zip(file: UploadedFile) -> bool:
     return bool(begins == ZIP_MAGIC)
 
 
+@require_safe
+def receipt(request: HttpRequest, secret: str) -> HttpResponse:
+    """Did my file arrive? Works without an account for whoever has the link."""
+    submission = submissions.receipt_of(secret)
+    page = data_receipt.receipt(submission)
+    context = {
+        "page": page,
+        "contest": submission.contest,
+        "now": clock.contest_now(submission.contest),
+    }
+    template = "submissions/receipt.html"
+    if getattr(request, "htmx", False):
+        template = "submissions/parts/receipt_state.html"
+        if request.GET.get("state") == page.state:
+            return HttpResponse(status=204)  # nothing to say again to those who listen
+    answer = render(request, template, context)
+    answer["Referrer-Policy"] = "no-referrer"
+    answer["Cache-Control"] = "private, no-store"
+    answer["X-Robots-Tag"] = "noindex"
+    return answer
+
+
 urlpatterns = [
+    path("receipt/<str:secret>/", receipt, name="receipt"),
     path("c/<slug:slug>/team/release/", release, name="team-release"),
     path("c/<slug:slug>/team/attack/", attack, name="team-attack"),
     path("c/<slug:slug>/team/submission/<str:ref>/<str:verb>/", decide, name="team-decide"),

@@ -15,16 +15,20 @@ from tracecup.server.access import Role, role_in
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Member, Person, Team
 from tracecup.server.people import data as pagedata
-from tracecup.server.people import erasure, letters
+from tracecup.server.people import erasure, letters, membership
 from tracecup.server.people import links as one_time_links
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME
+from tracecup.server.people.auth import (
+    actor_of,
+    person_of,
+)
+from tracecup.server.people.membership import (
+    count_invitation,
+)
 from tracecup.server.people.pages import site_of
-from tracecup.server.teams import members as membership
 from tracecup.server.teams import registration, teamlist
-from tracecup.server.teams.members import count_invitation
 from tracecup.server.teams.registration import MAX_TEAM_NAME
 from tracecup.server.teams.teamlist import MAX_CHARACTERS
-from tracecup.server.web.auth import actor_of, person_of
 
 router = Router()
 TEAM = "/contests/{slug}/teams/{int:number}"

@@ -1,6 +1,6 @@
 """Pages of a team: what to do now, its data, the attacks on it.
 
-Handing in is in `handing`, the members are in `members`.
+Handing in is in `submissions.pages`, the members are in `pages_members`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tracecup.charts.figure import Figure
 from tracecup.charts.risk import own_risks
 from tracecup.charts.tracemaps import trace_maps
 from tracecup.server.models import Appeal
-from tracecup.server.organising import messages as letters
 from tracecup.server.results import data_defence as defence_data
 from tracecup.server.results import downloads
 from tracecup.server.site import data as public
-from tracecup.server.submissions import data as team_data
+from tracecup.server.teams import data as team_data
 from tracecup.server.teams import data_files as teamdata
+from tracecup.server.teams import messages as letters
 from tracecup.server.web.context import Place, place
 
 

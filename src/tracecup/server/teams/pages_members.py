@@ -16,10 +16,17 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Member, Person, Team
 from tracecup.server.people import data as pagedata
 from tracecup.server.people import letters, links
-from tracecup.server.people.forms import InviteForm, refuse
+from tracecup.server.people import membership as members
+from tracecup.server.people.forms import (
+    refuse,
+)
+from tracecup.server.people.membership import (
+    count_invitation,
+)
 from tracecup.server.people.pages import site_of
-from tracecup.server.teams import members
-from tracecup.server.teams.members import count_invitation
+from tracecup.server.teams.forms import (
+    InviteForm,
+)
 from tracecup.server.web.context import Place, place
 
 

@@ -13,6 +13,7 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
+from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Contest, Person, Team
 from tracecup.server.people.accounts import (
     Problem,
@@ -22,7 +23,11 @@ from tracecup.server.people.accounts import (
     problem,
     refuse_if,
 )
-from tracecup.server.teams.members import add_member, join, team_of_code
+from tracecup.server.people.membership import (
+    add_member,
+    join,
+    team_of_code,
+)
 from tracecup.server.windows import window
 
 MAX_TEAM_NAME = 120
@@ -192,8 +197,6 @@ def division_problems(contest: Contest, division: str) -> list[Problem]:
 
 def data_wanted(contest: Contest) -> None:
     """Have the data of all teams made that have none yet."""
-    from tracecup.server.judging.service import ensure_data
-
     ensure_data(contest)
 
 

@@ -18,7 +18,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Member, Team
 from tracecup.server.people.accounts import MAX_NAME, Problem, checked_email, checked_text, problem
-from tracecup.server.people.links import MEMBER, new_link, open_links
+from tracecup.server.people.links import MEMBER, Invitation, new_link, open_links
 from tracecup.server.teams.registration import (
     MAX_TEAM_NAME,
     MAX_TEAMS,
@@ -67,16 +67,6 @@ class TeamPlan:
     def new_links(self) -> int:
         """How many links will be made."""
         return sum(row.effect != "nothing" for row in self.rows)
-
-
-@dataclass(frozen=True)
-class Invitation:
-    """A link that was made: for whom, to which team. `link` is a path of this site."""
-
-    team: Team
-    email: str
-    link: str
-    name: str = ""
 
 
 def plan_csv(contest: Contest, text: str) -> TeamPlan:

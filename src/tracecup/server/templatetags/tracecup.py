@@ -27,8 +27,8 @@ from tracecup.contest.rules.values import zone_of
 from tracecup.facts import ReleaseFacts
 from tracecup.server import clock
 from tracecup.server.people.pages import site_of
-from tracecup.server.submissions import words as teamwords
-from tracecup.server.submissions.data import NextStep
+from tracecup.server.teams import words as teamwords
+from tracecup.server.teams.data import NextStep
 from tracecup.server.web import words
 from tracecup.server.web.charts import script_url
 

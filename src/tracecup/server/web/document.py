@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ninja.openapi.schema import OpenAPISchema
@@ -65,12 +64,3 @@ class Document(OpenAPISchema):
         found: dict[str, Any] = super().get_components()
         found["schemas"] = dict(sorted({**found["schemas"], "Error": ERROR}.items()))
         return found
-
-
-def document_text() -> str:
-    """The document as it is checked in."""
-    from tracecup.server.api import api
-
-    held = dict(api.get_openapi_schema(path_prefix="/api/v1/"))
-    held["paths"] = dict(sorted(held["paths"].items()))
-    return json.dumps(held, indent=1, ensure_ascii=False, sort_keys=True) + "\n"

@@ -30,6 +30,11 @@ class Away(Error):
     code, reason = 503, "Service Unavailable"
 
 
+def nobody(_authorization: str, _cookie: str) -> bool:
+    """Nobody is known: all bodies are held to what strangers may send."""
+    return False
+
+
 class Door:
     """Asks threads of its own who sends something; the thread that receives bodies never waits.
 
@@ -39,9 +44,9 @@ class Door:
     many questions are open as there are connections. `wake` is called after each answer.
     """
 
-    def __init__(self, known: Known | None = None) -> None:
+    def __init__(self, known: Known) -> None:
         self.wake: Callable[[], None] = lambda: None
-        self._known = known or _looked_up
+        self._known = known
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="door")
 
     def ask(self, authorization: str, cookie: str) -> Future[bool]:
@@ -58,44 +63,3 @@ class Door:
         if not asked.cancelled() and (error := asked.exception()) is not None:
             logger.error("nobody can be asked who sends a body: %s", type(error).__name__)
         self.wake()
-
-
-def is_known(authorization: str, cookie: str) -> bool:
-    """Whether a token of a person or a worker, or a session, works; nothing is written."""
-    return _is_token(authorization) or _is_session(cookie)
-
-
-def _looked_up(authorization: str, cookie: str) -> bool:
-    """The same in a thread of ours, whose connection to the database Django does not look after."""
-    from django.db import close_old_connections
-
-    close_old_connections()
-    try:
-        return is_known(authorization, cookie)
-    finally:
-        close_old_connections()
-
-
-def _is_token(authorization: str) -> bool:
-    from tracecup.server.judging.workers import live_worker
-    from tracecup.server.people.tokens import live_token
-
-    scheme, _, secret = authorization.partition(" ")
-    if scheme.lower() != "bearer":
-        return False
-    secret = secret.strip()
-    return live_token(secret) is not None or live_worker(secret) is not None
-
-
-def _is_session(cookie: str) -> bool:
-    from django.conf import settings
-    from django.contrib.auth import get_user
-    from django.contrib.sessions.backends.db import SessionStore
-    from django.http import HttpRequest, parse_cookie
-
-    key = parse_cookie(cookie).get(settings.SESSION_COOKIE_NAME, "")
-    if not key or "\0" in key:
-        return False
-    request = HttpRequest()
-    request.session = SessionStore(key)
-    return bool(get_user(request).is_authenticated)

@@ -30,7 +30,7 @@ from tracecup.safeio import MIB
 from tracecup.server import clock
 from tracecup.server.web import arrivals
 from tracecup.server.web.answering import ARRIVAL, RefusalTask, StampedTask
-from tracecup.server.web.door import Away, Door, Known, Stranger
+from tracecup.server.web.door import Away, Door, Known, Stranger, nobody
 from tracecup.server.web.spooling import Spool
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def make_server(
     folder: Path | None = None,
     proxied: bool | None = None,
     arrived: Path | None = None,
-    known: Known | None = None,
+    known: Known = nobody,
 ) -> Server:
     """A server that listens; `run()` serves until SystemExit, `close()` ends it.
 

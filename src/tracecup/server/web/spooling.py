@@ -13,6 +13,7 @@ from typing import IO, Any
 from waitress.buffers import FileBasedBuffer, OverflowableBuffer
 
 from tracecup.safeio import MIB
+from tracecup.server.storage import RESERVE_BYTES, BlobStore
 
 MEMORY_BODY = 64 * 1024
 LOOK_AT_DISK = 4 * MIB
@@ -37,8 +38,6 @@ class Spool(OverflowableBuffer):
 
 def require_room(folder: Path) -> None:
     """`OSError` (disk full) where less than the reserve is left for unfinished files."""
-    from tracecup.server.storage import RESERVE_BYTES, BlobStore
-
     if BlobStore(folder, folder).free() < RESERVE_BYTES:
         raise OSError(errno.ENOSPC, "the disk is full")
 

@@ -13,8 +13,10 @@ from tracecup.server.entries import SAMPLES, DataSet, begins, digests, keep_file
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.data import OWN_CITY, OWN_MODEL
+from tracecup.server.locks import (
+    locked,
+)
 from tracecup.server.models import Contest, Job, Round, StoredFile
-from tracecup.server.organising.rulechange import locked
 
 SHARED = {CITY_FILE: "info_region", CLOCK_FILE: "info_time"}
 

@@ -18,6 +18,7 @@ from tracecup.server.entries import digests
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.score import ANSWER
 from tracecup.server.models import Job, Submission
+from tracecup.server.submissions.choices import stand_again
 
 OPEN = ("queued", "scoring")
 
@@ -61,8 +62,6 @@ def died(job: Job) -> None:
 
 def revived(job: Job) -> None:
     """A dead job was given new attempts: the answer counts again, and so does its try."""
-    from tracecup.server.submissions.choices import stand_again
-
     stand_again(Submission.objects.get(pk=job.payload["submission"]))
 
 

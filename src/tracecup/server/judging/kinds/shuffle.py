@@ -17,6 +17,7 @@ from tracecup.server.access import SYSTEM
 from tracecup.server.entries import JUDGED_FIELDS, DataSet, digests, keep_file, sets_of
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
+from tracecup.server.judging.service import awaited, enqueue_samples
 from tracecup.server.models import Job, Release, Round, Submission, Team
 
 SEED_VARIABLE = "TRACECUP_SHUFFLE_SEED"
@@ -89,8 +90,6 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
 
 def _end_if_last(round: Round) -> None:
     """The judge is ready when every data set has its verdict; the sample attacks begin."""
-    from tracecup.server.judging.service import awaited, enqueue_samples
-
     if round.judged_at is None and not awaited(round):
         round.judged_at = clock.contest_now(round.contest)
         round.save(update_fields=["judged_at"])

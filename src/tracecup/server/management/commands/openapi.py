@@ -10,7 +10,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from tracecup.server.web.document import document_text
+from tracecup.server.api import (
+    document_text,
+)
 
 
 class Command(BaseCommand):

@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from tracecup.server.jobs.queue import enqueue
 from tracecup.server.models import Announcement, Appeal, Contest, Job, Member, Person
 
 KIND = "mail"
@@ -110,8 +111,6 @@ def _reachable(**where: Any) -> QuerySet[Person]:
 
 def _enqueue(contest: Contest, key: str, told: dict[str, Any], people: Iterable[Person]) -> int:
     """One job for each address, which is not in it: jobs outlive accounts."""
-    from tracecup.server.jobs.queue import enqueue
-
     by_address = {person.email.lower(): person.pk for person in people}
     for number in sorted(by_address.values()):
         enqueue(

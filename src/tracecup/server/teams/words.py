@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from tracecup.contest.standing.awards import AWARDS, Exclusion
-from tracecup.server.submissions.data import NextStep
+from tracecup.server.teams.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
 _STEPS = {

@@ -17,6 +17,7 @@ from ninja.security.base import AuthBase
 from tracecup.server.access import Actor, Via
 from tracecup.server.errors import Refused
 from tracecup.server.models import Person
+from tracecup.server.people.tokens import person_of_token
 
 CLIENT_AGENT = "tracecup-client/"
 
@@ -36,8 +37,6 @@ class Token(HttpBearer):
 
     def authenticate(self, request: HttpRequest, token: str) -> Person | None:
         """Whose token it is."""
-        from tracecup.server.people.tokens import person_of_token
-
         return person_of_token(token)
 
 

@@ -14,9 +14,15 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
+from tracecup.server.locks import (
+    locked,
+)
 from tracecup.server.models import Announcement, Appeal, Contest, Team
-from tracecup.server.organising import mailing
-from tracecup.server.organising.rulechange import check_instant, locked, require_reason
+from tracecup.server.reasons import (
+    check_instant,
+    require_reason,
+)
+from tracecup.server.teams import mailing
 
 MAX_TITLE = 200
 MAX_TEXT = 20_000

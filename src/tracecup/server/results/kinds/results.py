@@ -14,6 +14,7 @@ from tracecup.server.jobs.queue import NotNow, dead_jobs, pending
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, ResultSet
 from tracecup.server.results.archiving import archive_plan
+from tracecup.server.results.service import publish_result_set
 
 OPEN = ("computing", "failed")
 PATIENCE = 8
@@ -34,8 +35,6 @@ def prepare(job: Job) -> Task | None:
 
 def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     """Keep the result set; publish it if it was to go out by itself and nothing is amiss."""
-    from tracecup.server.results.service import publish_result_set
-
     found = _result_set(job)
     if found.state not in OPEN:
         return
