@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
 
 REPORT_FILE = "report.html"
 BOUNDS_NOTE = (
-    "at most: what guessing (inside a group, where there are groups) leaves of s_R, and the s_T "
-    "of an attacker who never saw the release; link known: whoever is told who is who gets s_T "
-    "down to 1 - s_U or below.\n"
-    "* above its bound: the attacks were weak, which is no merit of the defence."
+    "s_R,min is at most {guessing} (guessing){groups}, s_T,min at most what an attacker reaches "
+    "who never saw the release (≤); whoever is told who is who gets s_T down to 1 - s_U or below "
+    "(linked).\n* above its bound: the attacks were weak, which is no merit of the defence."
 )
 
 
@@ -110,19 +110,28 @@ def release_table(board: BoardFacts) -> Table:
     """Every release with its utility, its two minima and what bounds them, the safest first."""
     from tracecup.facts.text import short_method, spelled
 
-    table = Table(title="Releases", title_justify="left", title_style="bold")
-    for name in ("team", "obfuscation"):
-        table.add_column(name)
-    for name in ("s_U", "s_R,min", "at most", "s_T,min", "at most", "link known"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    table = Table(
+        title="Releases",
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    table.add_column("team", no_wrap=True)
+    table.add_column("obfuscation", overflow="fold")
+    for name in ("s_U", "s_R,min", "s_T,min", "≤", "linked"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for one in sorted(board.releases, key=lambda one: (-(one.trace_min or 0.0), one.file)):
-        scores = [spelled(one.utility), spelled(one.reid_min), spelled(one.bounds.reid)]
+        scores = [spelled(one.utility), spelled(one.reid_min)]
         scores += [f"{spelled(one.trace_min)}{'*' if one.uncredited else ''}"]
         scores += [spelled(one.ceiling), spelled(one.true_link)]
         note = "" if one.status == "team" else one.status
         table.add_row(one.label, escape(short_method(one.method, 3)), *scores, note)
-    table.caption, table.caption_justify = BOUNDS_NOTE, "left"
+    hidden = [f", {one.label} {spelled(one.group)} (groups)" for one in board.releases if one.group]
+    guessing = spelled(board.releases[0].guessing)
+    table.caption = BOUNDS_NOTE.format(guessing=guessing, groups="".join(hidden))
+    table.caption_justify = "left"
     return table
 
 
