@@ -42,6 +42,7 @@ OPTIONS = [
     ("inference", "Fuzzy-T(0.33,1,0,match=assignment)"),
     ("inference", "Fuzzy-T(0.33,0.5,5)"),
     ("inference", "Prior-T(user=1,population=4)"),
+    ("inference", "Prior-T(habits=mixture)"),
 ]
 
 

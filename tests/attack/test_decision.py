@@ -84,7 +84,7 @@ class TestDecide:
     def test_without_candidates_the_prior_decides(self, make_case: MakeCase) -> None:
         case = make_case(3, users=4, nx=9, ny=8)
         prior, channel = _beliefs(3, case)
-        nobody = Candidates.of_links(np.zeros((4, 4)))
+        nobody = Candidates.nobody(4)
         answers = decide(case.city, prior, nobody, channel, case.released)
         slots = case.released.clock.slots
         assert (answers[:, :slots] == answers[:, slots:]).all()
@@ -101,7 +101,7 @@ class TestDecide:
         case = make_case(5, users=4, nx=9, ny=8, sizes=(0,))
         prior, channel = _beliefs(5, case)
         sure = Candidates.of_table(IdTable.of(range(4)))
-        nobody = Candidates.of_links(np.zeros((4, 4)))
+        nobody = Candidates.nobody(4)
         answers = [decide(case.city, prior, c, channel, case.released) for c in (sure, nobody)]
         assert (answers[0] == answers[1]).all()
 
@@ -132,6 +132,11 @@ class TestDecide:
     def test_refuses_what_does_not_fit(self, make_case: MakeCase) -> None:
         case = make_case(8, users=4, nx=9, ny=8)
         prior, channel = _beliefs(8, case)
-        nobody = Candidates.of_links(np.zeros((4, 4)))
+        nobody = Candidates.nobody(4)
         with pytest.raises(InvalidTraces, match="do not fit"):
             decide(case.city, prior[:3], nobody, channel, case.released)
+        with pytest.raises(InvalidTraces, match="do not fit"):
+            decide(case.city, prior, Candidates.nobody(3), channel, case.released)
+        far = Candidates(np.full((4, 1), 4, dtype=np.int32), np.ones((4, 1), dtype=np.float32))
+        with pytest.raises(InvalidTraces, match="do not fit"):
+            decide(case.city, prior, far, channel, case.released)

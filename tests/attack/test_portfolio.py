@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracecup.attack import sample_attacks, winner_attacks
+from tracecup.attack import sample_attacks, strong_attacks, winner_attacks
 from tracecup.errors import InvalidParameter
 from tracecup.registry import parse
 
@@ -28,3 +28,19 @@ class TestWinnerAttacks:
     def test_unknown_preset(self) -> None:
         with pytest.raises(InvalidParameter, match="paper, organisers2019"):
             winner_attacks("2020")
+
+
+class TestStrongAttacks:
+    def test_each_strength_has_the_attacks_of_the_weaker_ones(self) -> None:
+        quick, standard, most = (strong_attacks(word) for word in ("quick", "standard", "max"))
+        assert quick == standard[: len(quick)]
+        assert standard == most[: len(standard)]
+
+    def test_names_are_known_and_print_as_written(self) -> None:
+        for name in strong_attacks("max", "RR(8)+Cheat(0.3)"):
+            kind = "reid" if name.split("(")[0].endswith("-R") else "inference"
+            assert str(parse(kind, name)) == name  # type: ignore[arg-type]  # a word of Kind
+
+    def test_unknown_strength(self) -> None:
+        with pytest.raises(InvalidParameter, match="quick, standard, max"):
+            strong_attacks("strong")

@@ -37,7 +37,7 @@ from tracecup.attack.models import (
     VisitProbR,
 )
 from tracecup.attack.naming import parse_inference, parse_reid
-from tracecup.attack.portfolio import sample_attacks, winner_attacks
+from tracecup.attack.portfolio import sample_attacks, strong_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
 
 __all__ = [
@@ -74,5 +74,6 @@ __all__ = [
     "parse_reid",
     "sample_attacks",
     "soft_links",
+    "strong_attacks",
     "winner_attacks",
 ]

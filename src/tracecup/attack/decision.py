@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.attack.scores import TIE
 from tracecup.attack.stencil import gain_stencil
-from tracecup.city import City
+from tracecup.city import City, Clock
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
@@ -58,6 +58,12 @@ class Candidates:
         )
 
     @classmethod
+    def nobody(cls, users: int) -> Candidates:
+        """No pseudonym for any user: the prior alone decides."""
+        none = np.full((users, 1), -1, dtype=np.int32)
+        return cls(none, np.zeros((users, 1), dtype=np.float32))
+
+    @classmethod
     def of_table(cls, table: IdTable) -> Candidates:
         """One certain pseudonym for every user, from a one-to-one table."""
         pseudonyms = table.inverse().astype(np.int32)[:, None]
@@ -94,9 +100,11 @@ def decide(
         released.clock.slots,
         city.n_regions,
     ) and channel.shape == (regions, regions)
-    if not shapes:
+    inside = len(candidates.pseudonyms) == users and candidates.pseudonyms.max(initial=-1) < users
+    if not (shapes and inside and candidates.weights.shape == candidates.pseudonyms.shape):
         raise InvalidTraces(
-            f"a prior of shape {prior.shape} and a channel of {channel.shape} do not fit "
+            f"a prior of shape {prior.shape}, a channel of {channel.shape} and candidates of "
+            f"{candidates.pseudonyms.shape} do not fit "
             f"{released.n_users} users, {released.clock.slots} slots and {city.n_regions} regions"
         )
     weight = np.where(city.is_hospital, hospital_weight, 1.0).astype(np.float32)
@@ -120,6 +128,16 @@ def centred_stencil(city: City) -> NDArray[np.float32]:
     quarter = gain_stencil(city).astype(np.float32)
     half = np.concatenate([quarter[:0:-1], quarter])
     return np.ascontiguousarray(np.concatenate([half[:, :0:-1], half], axis=1))
+
+
+def prior_answers(
+    city: City, prior: NDArray[np.float32], hospital_weight: float = HOSPITAL_WEIGHT
+) -> NDArray[np.int32]:
+    """The answers of least expected loss without any release, shape (users, slots)."""
+    users, slots, regions = prior.shape
+    nothing = SetTraces.of_cells([[[]] * slots] * users, Clock.regular(1, slots, 0, 1))
+    nobody, anything = Candidates.nobody(users), np.eye(regions, dtype=np.float32)
+    return decide(city, prior, nobody, anything, nothing, hospital_weight=hospital_weight)
 
 
 @kernel

@@ -31,6 +31,18 @@ WINNER: dict[str, tuple[str, str]] = {
     "paper": ("Fuzzy-R(0.33,1)", "Fuzzy-T(0.33,1,0)"),
     "organisers2019": ("Fuzzy-R(0.33,0.5)", "Fuzzy-T(0.33,0.5,0)"),
 }
+STRENGTHS = ("quick", "standard", "max")
+STRONG: dict[str, tuple[str, ...]] = {
+    "quick": (
+        "Fuzzy-R(0.33,1,match=assignment)",
+        "VisitProb-R(match=assignment)",
+        "Fuzzy-T(0.33,1,0,match=assignment)",
+        "Prior-T(habits=mixture)",
+    ),
+    "standard": ("Bayes-R", "Bayes-T"),
+    "max": ("Bayes-R(channel=identity)", "Bayes-T(channel=identity)"),
+}
+"""What each strength adds to the one before."""
 
 
 def sample_attacks(preset: str = "paper") -> dict[str, str]:
@@ -49,3 +61,25 @@ def winner_attacks(preset: str = "paper") -> tuple[str, str]:
     if preset not in WINNER:
         raise InvalidParameter(f"a preset is one of {', '.join(WINNER)}, got {preset!r}")
     return WINNER[preset]
+
+
+def strong_attacks(strength: str = "standard", defence: str = "") -> tuple[str, ...]:
+    """Attacks that tell how private a release is, weakest strength first; names of both kinds.
+
+    `quick` links the winner's and the sample scores one to one (seconds), `standard` adds the
+    Bayes attacks that know nothing of the defence (about half a minute for 2000 x 400), `max`
+    trusts the release as well and, if the name of the `defence` is given, runs it on the
+    references first.
+
+    >>> strong_attacks("quick")[0]
+    'Fuzzy-R(0.33,1,match=assignment)'
+    >>> strong_attacks("max", "KMeans(100)")[-1]
+    'Bayes-T(channel=known(KMeans(100)))'
+    """
+    if strength not in STRENGTHS:
+        raise InvalidParameter(f"a strength is one of {', '.join(STRENGTHS)}, got {strength!r}")
+    rank = STRENGTHS.index(strength)
+    names = [name for at in range(rank + 1) for name in STRONG[STRENGTHS[at]]]
+    if defence and strength == "max":
+        names += [f"Bayes-{kind}(channel=known({defence}))" for kind in "RT"]
+    return tuple(names)

@@ -19,6 +19,7 @@ from tracecup.obfuscate.rare_shift import RareShift
 from tracecup.obfuscate.remapped_laplace import RemappedLaplace
 from tracecup.obfuscate.rr import RR
 from tracecup.obfuscate.sglt_defence import SgltDefence
+from tracecup.obfuscate.swap import Swap
 from tracecup.obfuscate.tune import to_utility
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "RareShift",
     "RemappedLaplace",
     "SgltDefence",
+    "Swap",
     "parse_obfuscator",
     "planar_laplace_noise",
     "to_utility",

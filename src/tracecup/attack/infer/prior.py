@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
+from tracecup.attack.decision import prior_answers
+from tracecup.attack.models.bayes import prior_remark
+from tracecup.attack.prior import slot_prior
 from tracecup.attack.scores import TIE
 from tracecup.attack.stencil import gain_stencil
 from tracecup.engine import map_blocks
@@ -22,6 +25,7 @@ from tracecup.score import HOSPITAL_WEIGHT
 from tracecup.traces import Traces, slot_counts
 
 USER = "weight of the user's visits at all slots, against 1 for those at the slot"
+HABITS = "how habits are modelled: three weighted shares of visits, or the slot-aware mixture"
 POPULATION = "weight of everybody's visits at the slot, against 1 for the user's own"
 
 
@@ -43,14 +47,20 @@ class PriorT(InferenceAttack):
     The default weights were chosen on the two public sample data sets (2 days): s_T is 0.751,
     within 0.001 of the best found, against 0.797 without smoothing and 0.803 for Replay-T. On
     20-day traces made with PPMTF+ from one of them they are the best of the grid, too.
+    `habits=mixture` takes the stronger prior of `Bayes-T` instead, which has no such weights.
     """
 
     user: float = parameter(3.0, USER, low=0, positional=False)
     population: float = parameter(2.0, POPULATION, low=0, positional=False)
+    habits: str = parameter("shares", HABITS, words=("shares", "mixture"), positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order; `rng` is not used."""
         self.check()
+        if self.habits == "mixture":
+            answers = prior_answers(case.city, slot_prior(case.city, case.reference).probabilities)
+            days = np.tile(answers, (1, case.released.clock.days))
+            return Traces(days, case.reference.users, case.released.clock)
         city, reference, clock = case.city, case.reference, case.released.clock
         weight = np.where(city.is_hospital, HOSPITAL_WEIGHT, 1.0)
         stencil = gain_stencil(city)
@@ -69,6 +79,10 @@ class PriorT(InferenceAttack):
             case.n_users,
         )  # fmt: skip
         return Traces(np.tile(guess, (1, clock.days)), reference.users, clock)
+
+    def remark(self, case: Case) -> str:
+        """The held-out log-likelihood of the mixture; nothing for shares."""
+        return prior_remark(case) if self.habits == "mixture" else ""
 
 
 @kernel
