@@ -47,3 +47,6 @@ class TestWorker:
         again = run(folder, "--new-token", "far")
         assert again.returncode == 2
         assert "already" in again.stderr
+        gone = run(folder, "--revoke-token", "far")
+        assert gone.returncode == 0
+        assert run(folder, "--revoke-token", "far").returncode == 2

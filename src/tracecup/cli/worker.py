@@ -41,6 +41,9 @@ def worker(
     new_token: Annotated[
         str, typer.Option(metavar="NAME", help="Print a token for a worker elsewhere and end.")
     ] = "",
+    revoke_token: Annotated[
+        str, typer.Option(metavar="NAME", help="Make the token of that name worthless and end.")
+    ] = "",
 ) -> int:
     """Work on the jobs of a contest server: data, checks by the judge, sample attacks, scores.
 
@@ -53,8 +56,8 @@ def worker(
     need_server()
     if (folder is None) == (not url):
         raise InvalidParameter("give the server's folder, or its address with --url")
-    if new_token:
-        return _print_token(folder, new_token)
+    if new_token or revoke_token:
+        return _change_token(folder, new_token, revoke_token)
     stop = threading.Event()
     threads = max(1, thread_count() // jobs)
     with ExitStack() as held:
@@ -109,18 +112,22 @@ def _until_signal(crew: list[Any], stop: threading.Event) -> None:
         raise trouble[0]
 
 
-def _print_token(folder: Path | None, name: str) -> int:
+def _change_token(folder: Path | None, new: str, gone: str) -> int:
     if folder is None:
-        raise InvalidParameter("a token is made beside the server: give its folder")
+        raise InvalidParameter("tokens are made and revoked beside the server: give its folder")
     from tracecup.server.start import set_up
 
     set_up(folder)
     from tracecup.server.access import SYSTEM
     from tracecup.server.errors import Refused
-    from tracecup.server.judging.workers import new_worker_token
+    from tracecup.server.judging.workers import new_worker_token, revoke_worker_token
 
     try:
-        print(new_worker_token(name, SYSTEM))
+        if gone:
+            revoke_worker_token(gone, SYSTEM)
+            people().print(f"the token {gone} is worthless now")
+        if new:
+            print(new_worker_token(new, SYSTEM))
     except Refused as error:
         raise InvalidParameter(error.message) from error
     return 0

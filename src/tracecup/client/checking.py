@@ -17,7 +17,7 @@ from typing import Any, cast
 from tracecup.city import read_city
 from tracecup.client.naming import Meant, foreign, meant_by
 from tracecup.contest.challenges import AttackKind, HandedKind
-from tracecup.contest.filenames import team_file
+from tracecup.contest.filenames import MAX_MEMBERS, team_file
 from tracecup.contest.judging.answers import read_handed
 from tracecup.contest.judging.judge import Judge
 from tracecup.contest.rules.file import RULES_FILE, read_rules
@@ -33,7 +33,6 @@ from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import read_traces
 
 REGIONS = "info_region"
-MAX_MEMBERS = 5000
 JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db")
 
 

@@ -16,6 +16,8 @@ from tracecup.contest.challenges import (
 )
 from tracecup.errors import InvalidParameter
 
+MAX_MEMBERS = 4096
+"""Files in an archive that teams hand in; the client and the server count alike."""
 BENCHMARK = "000"
 TEAM_FILES = ("reftraces", "orgtraces", "anotraces", "pubtraces", "ptable")
 ATTACK_FILES = tuple(ANSWER_FILES.values())

@@ -19,13 +19,12 @@ from typing import IO
 
 from django.utils.translation import gettext as _
 
-from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.filenames import MAX_MEMBERS, parse_file_name
 from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
 from tracecup.server.storage import store
 from tracecup.server.web.incoming import Incoming, blocks_of, written
 
-MAX_MEMBERS = 4096
 MAX_DIRECTORY_BYTES = 2 * MIB
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
