@@ -147,8 +147,8 @@ def _answer(answer: Mapping[str, Any]) -> str:
 
 def _board_table(board: Mapping[str, Any], own: str) -> Table:
     """The releases by place, then those without one."""
-    heads = ("s_U", "s_R,min", "at most", "s_T,min", "at most", "link known", "total")
-    told = ("utility", "reid_min", "guessing", "trace_min", "ceiling", "true_link", "total")
+    heads = ("s_U", "s_R,min", "s_T,min", "≤", "total")
+    told = ("utility", "reid_min", "trace_min", "ceiling", "total")
     table = _table("Board", "place", "team", *heads, "", right=(0, *range(2, 2 + len(heads))))
     order = sorted(board["releases"], key=lambda row: row["place"] or len(board["releases"]) + 1)
     for row in order:
@@ -160,6 +160,13 @@ def _board_table(board: Mapping[str, Any], own: str) -> Table:
             "your team" if row["team"] == own else _status(row),
             style="bold" if row["team"] == own else None,
         )
+    guessing = board["releases"][0].get("guessing") if board["releases"] else None
+    if guessing is not None:
+        table.caption = (
+            f"s_R,min is at most {_score(guessing)} (guessing), s_T,min at most what an attacker "
+            "reaches who never saw the release (≤); told who is who, s_T is at most 1 - s_U"
+        )
+        table.caption_justify = "left"
     return table
 
 
