@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from harness import Bench
 from tracecup import City, Clock, Grid, SetTraces, Traces
 from tracecup.attack import (
+    BayesR,
+    BayesT,
     Case,
     FuzzyR,
     FuzzyT,
@@ -23,7 +25,9 @@ from tracecup.attack import (
     VisitProbR,
     VisitProbT,
     assignment_table,
+    soft_links,
 )
+from tracecup.attack.prior.mixture import fit_prior
 
 LOOPED = 20
 
@@ -144,6 +148,15 @@ def run(bench: Bench) -> None:
         "optimal assignment", f"{users} x {users}", lambda: assignment_table(scores),
         yardstick=stick, repeat=1, warm=False,
     )  # fmt: skip
+    bench.measure(
+        "soft links, 60 sweeps", f"{users} x {users}", lambda: soft_links(scores, 2.0),
+        yardstick=stick, repeat=1,
+    )  # fmt: skip
+    bench.measure(
+        "slot-aware prior", size, lambda: fit_prior(city, reference), yardstick=stick, repeat=1
+    )
+    bench.measure("Bayes-R", size, lambda: BayesR().identify(single), yardstick=stick, repeat=1)
+    bench.measure("Bayes-T", size, lambda: BayesT().infer(single), yardstick=stick, repeat=1)
 
     sets = Case(city, reference, distinct_sets(users, clock))
     bench.measure(

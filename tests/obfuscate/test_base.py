@@ -21,6 +21,7 @@ NAMES = [
     "KMeans(4)",
     "RareShift(2)",
     "MixZone(2)",
+    "Swap(0.8,0.9)",
     "PLR(2,1)",
     "Optimal(0.6)",
     "OptimalUser(0.6)",

@@ -20,7 +20,13 @@ from tracecup.rng import Rng, generator
 from tracecup.traces import SetTraces, Traces
 
 
-@register("obfuscator", "Swap", "users within r km of each other exchange their regions")
+@register(
+    "obfuscator",
+    "Swap",
+    "users within r km of each other exchange their regions",
+    "after T. Dalenius, S. P. Reiss, Data-swapping: A Technique for Disclosure Control, "
+    "Journal of Statistical Planning and Inference, 1982",
+)
 @dataclass(frozen=True)
 class Swap(Obfuscator):
     """At every event, pairs of users within r km exchange their regions.
