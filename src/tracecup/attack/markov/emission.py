@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from tracecup.attack.markov.chains import Starts
 from tracecup.city import City
-from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 
 NOISE_KM = 2.0
@@ -59,11 +58,7 @@ def smeared(city: City, beliefs: Starts, stencil: NDArray[np.float64]) -> Starts
     def rows(low: int, high: int) -> NDArray[np.float64]:
         known = beliefs(low, high)
         out = np.zeros_like(known)
-        map_blocks(
-            lambda begin, end: _smear(known[begin:end], stencil, city.grid.nx, out[begin:end]),
-            high - low,
-            blocks=1,
-        )
+        _smear(known, stencil, city.grid.nx, out)
         return out
 
     return rows if stencil.size > 1 else beliefs
