@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.arrayfiles import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.errors import InvalidParameter
 from tracecup.records import Timetable
-from tracecup.synth.archive import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.synth.tensors import Support
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from os import PathLike
 
-from tracecup.synth.archive import format_of
+from tracecup.arrayfiles import format_of
 from tracecup.synth.ppmtf import PpmtfModel
 from tracecup.synth.sglt import FILE, SgltModel
 

@@ -12,12 +12,12 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.arrayfiles import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.errors import InvalidParameter, InvalidTraces, TraceCupError
 from tracecup.records import Timetable
 from tracecup.registry import Method, parameter, parse, register
 from tracecup.rng import Rng, generator
 from tracecup.synth.allowed import Classes
-from tracecup.synth.archive import ArchiveFormat, Arrays, day_of_header, header_of_day
 from tracecup.synth.base import Model, Progress, Synthesizer, Walk
 from tracecup.synth.decoding import mobility
 from tracecup.synth.likeness import Visits

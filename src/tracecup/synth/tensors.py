@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.arrayfiles import header_of_day
 from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
 from tracecup.records import Timetable
 from tracecup.rng import Rng
 from tracecup.streams import child, stream_key, uniform
-from tracecup.synth.archive import header_of_day
 from tracecup.synth.training import Training
 
 ELEMENT_CAP = 100
