@@ -52,6 +52,8 @@ def allowed_values(rule: Parameter) -> st.SearchStrategy[Any]:
         return st.booleans()
     if rule.words:
         return st.sampled_from(rule.words)
+    if rule.text:  # names of files keep their case, so no other one survives upper()
+        return st.just(rule.default)
     low = None if rule.low == -math.inf else rule.low
     high = None if rule.high == math.inf else rule.high
     if isinstance(rule.default, int):

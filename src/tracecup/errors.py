@@ -28,6 +28,10 @@ class InvalidTraces(TraceCupError, ValueError):
     """Traces, tables or cities that do not fit together."""
 
 
+class MissingPackage(TraceCupError, ImportError):
+    """An optional package that this work needs is not installed."""
+
+
 class NotFitted(TraceCupError, RuntimeError):
     """A model was asked for something before it was fitted."""
 

@@ -66,6 +66,7 @@ class Parameter:
     positional: bool = True
     attribute: str = ""
     naming: tuple[str, ...] = ()
+    text: bool = False
 
     @property
     def allowed(self) -> str:
@@ -74,6 +75,8 @@ class Parameter:
             return "true or false"
         if self.words:
             return "one of " + ", ".join([*self.words, *(f"{w}(NAME)" for w in self.naming)])
+        if self.text:
+            return "a text without commas and parentheses"
         bounds = []
         if self.low != -math.inf:
             bounds.append(f"{'>' if self.low_open else '>='} {spell(self.low)}")
@@ -93,6 +96,8 @@ class Parameter:
         elif self.words:
             good = {w.lower(): w for w in self.words}.get(str(value).lower())
             good = good or self._named(value)
+        elif self.text:
+            good = value if isinstance(value, str) else spell(value)
         else:
             number = self._within(value)
             if number is not None and not isinstance(self.default, int):
@@ -109,6 +114,8 @@ class Parameter:
             good = isinstance(value, bool)
         elif self.words:
             good = isinstance(value, str) and (value in self.words or value == self._named(value))
+        elif self.text:
+            good = isinstance(value, str) and bool(value) and not set(value) & set("(),")
         else:
             typed = not isinstance(self.default, int) or _is_a(value, Integral)
             good = typed and self._within(value) is not None
@@ -154,19 +161,24 @@ def parameter(
     words: tuple[str, ...] = (),
     positional: bool = True,
     naming: tuple[str, ...] = (),
+    text: bool = False,
 ) -> Any:
     """Declare a field of a method: default, meaning, allowed range.
 
     A float default accepts numbers, an int default whole numbers, a bool true/false, and
     `words` a choice. Words of `naming` take the name of a method: `known(PL(4,1))`; the method
-    that declares them checks the name. Positional parameters are always printed, the others only
-    when they differ from their default (as `key=value`).
+    that declares them checks the name. `text` takes any text, such as a file. Positional
+    parameters are always printed, the others only when they differ from their default (as
+    `key=value`).
     """
-    if isinstance(default, str) and not words:
-        raise InvalidParameter(f"parameter({default!r}) is a word: declare all words=(...)")
+    if isinstance(default, str) and not words and not text:
+        raise InvalidParameter(
+            f"parameter({default!r}) is a word: declare all words=(...), or text=True"
+        )
     rule = Parameter(
-        "default", default, meaning, low, high, low_open, words, positional, naming=naming
-    )
+        "default", default, meaning, low, high, low_open, words, positional, naming=naming,
+        text=text,
+    )  # fmt: skip
     rule.check(default, "parameter")
     return dataclasses.field(default=default, metadata={"rule": rule})
 
@@ -180,6 +192,8 @@ class Method:
     name: ClassVar[str] = ""
     kind: ClassVar[str] = ""
     summary: ClassVar[str] = ""
+    needs_model: ClassVar[bool] = False
+    """Whether it answers only on the city and the day that its model file was trained for."""
     citation: ClassVar[str] = ""
 
     @classmethod

@@ -92,6 +92,8 @@ def bad_values(rule: Parameter) -> list[Value]:
     """
     if isinstance(rule.default, bool):
         return ["maybe"]
+    if rule.text:
+        return ["a (text) in parentheses"]
     if isinstance(rule.default, str):
         return ["no such word"]
     below: list[Value] = [] if rule.low == -math.inf else [type(rule.default)(rule.low) - 1]
