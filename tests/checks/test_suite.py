@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from learnedtoy import toy_model
 from tracecup.attack import (
     FuzzyR,
     FuzzyT,
@@ -42,7 +45,10 @@ from tracecup.obfuscate import (
 from tracecup.registry import KINDS, Kind, Method, methods, parse
 
 # Fewer steps than by default, so that the check of a synthesizer takes no seconds.
+TOY = toy_model(Path(tempfile.mkdtemp()) / "toy.npz")
 QUICK = {
+    "Learned-R": f"Learned-R(model={TOY})",
+    "Learned-T": f"Learned-T(model={TOY})",
     "PPMTF": "PPMTF(2,iterations=2,rho=5)",
     "PPMTF+": "PPMTF+(2,iterations=2,rho=5)",
     "GeoOpt": "GeoOpt(4,3)",

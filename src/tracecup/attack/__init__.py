@@ -16,6 +16,7 @@ from tracecup.attack.infer import (
     TfT,
     VisitProbT,
 )
+from tracecup.attack.learned import LearnedR, LearnedT
 from tracecup.attack.match import (
     argmax_table,
     assignment_table,
@@ -49,6 +50,8 @@ __all__ = [
     "HomeProbR",
     "HomeProbT",
     "InferenceAttack",
+    "LearnedR",
+    "LearnedT",
     "LpmR",
     "LpmT",
     "Markov0R",

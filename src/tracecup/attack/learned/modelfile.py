@@ -1,0 +1,332 @@
+"""Files of trained models: plain arrays and a header that says what they were trained on.
+
+No pickle; sizes are bounded and checked before anything is computed with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from importlib import resources
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.arrayfiles import ArchiveFormat, Arrays
+from tracecup.attack.learned.network import Floats, Network
+from tracecup.attack.learned.shape import FEATURES, NetworkShape
+from tracecup.city import City
+from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.safeio import MIB, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
+
+SHIPPED = "shipped"
+"""The name of the model of the built-in city that comes with the package."""
+
+MAX_SIDE = 1 << 14
+LIMITS = Limits(max_bytes=512 * MIB)
+
+SIDES: dict[str, tuple[str, ...]] = {
+    "first": ("F", "h"),
+    "slot": ("T", "h"),
+    "second": ("h", "h"),
+    "second_bias": ("h",),
+    "out": ("h",),
+    "skip": ("F",),
+    "day_embedding": ("N", "E"),
+    "slot_embedding": ("N", "E"),
+    "slot_shift": ("T", "E"),
+    "mix": ("E", "r"),
+    "regions": ("N", "r"),
+    "bias": ("T", "N"),
+}
+"""Shape of every array of a network in letters."""
+
+COARSE = ("day_embedding", "slot_embedding", "mix", "regions", "bias")
+"""Arrays that a defence's file keeps in eight bits, with one scale per column."""
+
+
+def _prefixed(prefix: str, stack: str = "") -> dict[str, tuple[str, ...]]:
+    shapes = {}
+    for name, sides in SIDES.items():
+        own = tuple(side if side in "FTN" else f"{prefix}{side}" for side in sides)
+        shapes[f"{prefix}{name}"] = (stack, *own) if stack else own
+    return shapes
+
+
+def _scales(prefix: str, stack: str = "") -> dict[str, tuple[str, ...]]:
+    """One scale per column of every coarse array."""
+    shapes = _prefixed(prefix, stack)
+    column = {name: shapes[prefix + name] for name in COARSE}
+    return {f"{prefix}{name}_scale": (*sides[:-2], sides[-1]) for name, sides in column.items()}
+
+
+ATTACK = ArchiveFormat(
+    "tracecup-learned",
+    1,
+    _prefixed("release_")
+    | _prefixed("prior_")
+    | {"kernel": ("two", "offsets"), "table": ("N", "N"), "slope": (), "tau": ()},
+)
+DEFENCE = ArchiveFormat(
+    "tracecup-equalise",
+    1,
+    _prefixed("prior_") | _prefixed("model_", "K") | _scales("prior_") | _scales("model_", "K"),
+)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The city and the day that a model was trained for; answers elsewhere would mean nothing."""
+
+    nx: int
+    ny: int
+    km_x: float
+    km_y: float
+    slots: int
+
+    @classmethod
+    def of(cls, city: City, slots: int) -> Ground:
+        """The ground of a city whose day has `slots` slots."""
+        grid = city.grid
+        return cls(grid.nx, grid.ny, round(grid.km_x, 6), round(grid.km_y, 6), slots)
+
+    def check(self, city: City, slots: int) -> None:
+        """Raise `InvalidTraces` unless a case stands on the same ground."""
+        found = Ground.of(city, slots)
+        if found != self:
+            raise InvalidTraces(f"the model was trained for {self}, the case has {found}")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.nx} x {self.ny} regions of {1000 * self.km_x:.0f} x {1000 * self.km_y:.0f} m "
+            f"and {self.slots} slots a day"
+        )
+
+
+@dataclass(frozen=True)
+class Training:
+    """What a model was trained on, in words and numbers, for everybody who reads a score of it.
+
+    `loss` is the mean -log p of a released cell of the last steps, in nats.
+    """
+
+    defences: tuple[str, ...]
+    teams: int
+    data: str
+    steps: int
+    seed: int
+    loss: float
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.defences)}; {self.teams} teams, {self.data}; {self.steps} steps"
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedModel:
+    """A learned attack: release model, prior, channel, and the temperature of its scores.
+
+    `channel` (N, N) is log Q[x, y] up to a constant of each y; rows are origins.
+    """
+
+    ground: Ground
+    training: Training
+    release: Network
+    prior: Network
+    kernel: Floats
+    table: Floats
+    slope: float
+    tau: float
+
+    def channel(self, city: City) -> Floats:
+        """Q[x, y], the largest of every column 1: how likely x is where y was released."""
+        grid = city.grid
+        dy = np.subtract.outer(grid.y, grid.y) + grid.ny - 1
+        dx = np.subtract.outer(grid.x, grid.x) + grid.nx - 1
+        rows = city.is_hospital.astype(np.int64)[:, None]
+        log_q = self.kernel[rows, dy * (2 * grid.nx - 1) + dx] + self.table
+        log_q = log_q - np.float32(self.slope) * grid.distances.astype(np.float32)
+        return np.asarray(np.exp(log_q - log_q.max(axis=0)), dtype=np.float32)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file in half precision; a name ending in .zst is compressed."""
+        arrays: Arrays = {}
+        for prefix, net in (("release_", self.release), ("prior_", self.prior)):
+            arrays |= {prefix + name: _half(held) for name, held in net.arrays.items()}
+        arrays |= {
+            "kernel": _half(self.kernel),
+            "table": _half(self.table),
+            "slope": np.array(self.slope, dtype=np.float32),
+            "tau": np.array(self.tau, dtype=np.float32),
+        }
+        sizes = _sizes("release_", self.release.shape) | _sizes("prior_", self.prior.shape)
+        sizes |= {"two": 2, "offsets": self.kernel.shape[1]}
+        _write(ATTACK, path, self.ground, self.training, sizes, arrays)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> LearnedModel:
+        """Read a file that `save` wrote; anything else is an `InvalidFile`."""
+        header, arrays = _read(ATTACK, path)
+        try:
+            ground, training = _heads(header)
+            sizes = header["sizes"]
+            offsets = (2 * ground.nx - 1) * (2 * ground.ny - 1)
+            if sizes["offsets"] != offsets or ground.nx * ground.ny != sizes["N"]:
+                raise ValueError("sizes that do not fit the grid")
+            return cls(
+                ground,
+                training,
+                _network("release_", sizes, arrays),
+                _network("prior_", sizes, arrays),
+                arrays["kernel"].astype(np.float32),
+                arrays["table"].astype(np.float32),
+                float(arrays["slope"]),
+                float(arrays["tau"]),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError, InvalidParameter) as error:
+            raise ATTACK.invalid(path, f"a damaged header ({error})") from error
+
+
+@dataclass(frozen=True, eq=False)
+class DefenceModel:
+    """What a race left: the prior and the release models of all attackers it has met.
+
+    `group`, `noise` and `weight` are the settings of the defence that was tried at the end.
+    """
+
+    ground: Ground
+    training: Training
+    prior: Network
+    models: tuple[Network, ...]
+    group: int
+    noise: float
+    weight: float
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the file, large arrays in eight bits."""
+        shape = self.models[0].shape
+        arrays: Arrays = {}
+        for name in SIDES:
+            stacked = np.stack([net.arrays[name] for net in self.models])
+            arrays |= _coarse(f"prior_{name}", name, self.prior.arrays[name])
+            arrays |= _coarse(f"model_{name}", name, stacked)
+        sizes = _sizes("prior_", self.prior.shape) | _sizes("model_", shape)
+        sizes |= {"K": len(self.models)}
+        settings = {"group": self.group, "noise": self.noise, "weight": self.weight}
+        _write(DEFENCE, path, self.ground, self.training, sizes, arrays, settings)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> DefenceModel:
+        """Read a file that `save` wrote; anything else is an `InvalidFile`."""
+        header, arrays = _read(DEFENCE, path)
+        try:
+            ground, training = _heads(header)
+            sizes, settings = header["sizes"], header["settings"]
+            if not 1 <= sizes["K"] <= 64 or ground.nx * ground.ny != sizes["N"]:
+                raise ValueError("sizes that do not fit")
+            for name in (f"{prefix}{name}" for prefix in ("prior_", "model_") for name in COARSE):
+                arrays[name] = arrays[name] * arrays[f"{name}_scale"][..., None, :]
+            models = tuple(
+                _network("model_", sizes, {name: held[k] for name, held in arrays.items()
+                                           if name.startswith("model_")})
+                for k in range(sizes["K"])
+            )  # fmt: skip
+            return cls(
+                ground,
+                training,
+                _network("prior_", sizes, arrays),
+                models,
+                int(settings["group"]),
+                float(settings["noise"]),
+                float(settings["weight"]),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError, InvalidParameter) as error:
+            raise DEFENCE.invalid(path, f"a damaged header ({error})") from error
+
+
+@lru_cache(maxsize=2)
+def attack_model(name: str) -> LearnedModel:
+    """The learned attack of a file, or the shipped one."""
+    return LearnedModel.load(_path_of(name, "attack"))
+
+
+@lru_cache(maxsize=2)
+def defence_model(name: str) -> DefenceModel:
+    """The trained defence of a file, or the shipped one."""
+    return DefenceModel.load(_path_of(name, "defence"))
+
+
+def _path_of(name: str, kind: str) -> Path:
+    if name != SHIPPED:
+        return Path(name)
+    return Path(str(resources.files("tracecup.attack.learned") / f"models/{kind}.npz.zst"))
+
+
+def _half(array: Floats) -> NDArray[np.float16]:
+    return np.clip(array, -6e4, 6e4).astype(np.float16)
+
+
+def _coarse(key: str, name: str, array: Floats) -> Arrays:
+    """An array as the file keeps it: in eight bits with a scale per column, or as it is."""
+    if name not in COARSE:
+        return {key: array.astype(np.float32)}
+    scale = np.maximum(np.abs(array).max(axis=-2), 1e-9) / 127
+    steps = np.round(array / scale[..., None, :]).astype(np.int8)
+    return {key: steps, f"{key}_scale": scale.astype(np.float32)}
+
+
+def _sizes(prefix: str, shape: NetworkShape) -> dict[str, int]:
+    sizes = {"F": len(FEATURES), "T": shape.slots, "N": shape.regions}
+    own = {"h": shape.hidden, "E": shape.embedding, "r": shape.rank}
+    return sizes | {f"{prefix}{letter}": size for letter, size in own.items()}
+
+
+def _network(prefix: str, sizes: Mapping[str, int], arrays: Arrays) -> Network:
+    if sizes["F"] != len(FEATURES) or max(sizes.values()) > MAX_SIDE:
+        raise ValueError(f"sizes {dict(sizes)}")
+    shape = NetworkShape(
+        sizes["N"], sizes["T"], sizes[f"{prefix}h"], sizes[f"{prefix}E"], sizes[f"{prefix}r"]
+    )
+    held = {name: np.asarray(arrays[prefix + name], dtype=np.float32) for name in SIDES}
+    return Network(shape, held)
+
+
+def _heads(header: Mapping[str, Any]) -> tuple[Ground, Training]:
+    training = dict(header["training"])
+    training["defences"] = tuple(str(name) for name in training["defences"])
+    return Ground(**header["ground"]), Training(**training)
+
+
+def _write(
+    form: ArchiveFormat,
+    path: str | PathLike[str],
+    ground: Ground,
+    training: Training,
+    sizes: Mapping[str, int],
+    arrays: Arrays,
+    settings: Mapping[str, float] | None = None,
+) -> None:
+    header = {
+        "ground": asdict(ground),
+        "training": asdict(training),
+        "sizes": dict(sizes),
+        "settings": dict(settings or {}),
+    }
+    with TemporaryDirectory() as folder, atomic_write(path) as file:
+        plain = Path(folder) / "model.npz"
+        form.write(plain, header, arrays)
+        file.write(plain.read_bytes())
+
+
+def _read(form: ArchiveFormat, path: str | PathLike[str]) -> tuple[dict[str, Any], Arrays]:
+    """Header and arrays; a compressed file is unpacked to at most half a gigabyte first."""
+    if magic_of(path) != ZSTD_MAGIC:
+        return form.read(path)
+    with TemporaryDirectory() as folder:
+        plain = Path(folder) / "model.npz"
+        plain.write_bytes(b"".join(read_blocks(path, LIMITS)))
+        return form.read(plain)

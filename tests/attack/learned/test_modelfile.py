@@ -1,0 +1,188 @@
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import zstandard
+
+from tracecup.attack.learned import (
+    SHIPPED,
+    DefenceModel,
+    Ground,
+    LearnedModel,
+    Network,
+    NetworkShape,
+    Training,
+    attack_model,
+    defence_model,
+)
+from tracecup.city import City, Grid
+from tracecup.datasets import Metropolis
+from tracecup.errors import InvalidFile, InvalidTraces, UnreadableFile
+
+CITY = City(Grid.from_metres(3, 2, width_m=341.25, height_m=346.875), hospitals=[4])
+GROUND = Ground.of(CITY, 2)
+TRAINING = Training(("PL(4,1)",), 2, "toy data", 10, 7, 1.5)
+
+
+def network(seed, hidden=4, embedding=3, rank=2):
+    shape = NetworkShape(6, 2, hidden, embedding, rank)
+    random = np.random.default_rng(seed)
+    return Network(
+        shape, {n: random.normal(0, 1, s).astype(np.float32) for n, s in shape.arrays.items()}
+    )
+
+
+def attack():
+    random = np.random.default_rng(9)
+    kernel = random.normal(0, 1, (2, 15)).astype(np.float32)
+    table = random.normal(0, 1, (6, 6)).astype(np.float32)
+    return LearnedModel(GROUND, TRAINING, network(1), network(2, 8), kernel, table, 1.25, 2.0)
+
+
+def defence():
+    return DefenceModel(GROUND, TRAINING, network(1), (network(2), network(3)), 5, 15.0, 0.01)
+
+
+class TestLearnedModel:
+    @pytest.mark.parametrize("name", ["model.npz", "model.npz.zst"])
+    def test_round_trip(self, tmp_path, name):
+        attack().save(tmp_path / name)
+        back = LearnedModel.load(tmp_path / name)
+        assert (back.ground, back.training, back.slope, back.tau) == (GROUND, TRAINING, 1.25, 2.0)
+        for part in ("release", "prior"):
+            for key, held in getattr(attack(), part).arrays.items():
+                found = getattr(back, part).arrays[key]
+                assert np.abs(found - held).max() < 2e-3
+
+    def test_same_model_same_bytes(self, tmp_path):
+        attack().save(tmp_path / "a.npz")
+        attack().save(tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+    def test_channel_by_hand(self):
+        model = attack()
+        found = model.channel(CITY)
+        logs = np.empty((6, 6))
+        for x in range(6):
+            for y in range(6):
+                dx, dy = x % 3 - y % 3, x // 3 - y // 3
+                row = 1 if x == 4 else 0
+                logs[x, y] = model.kernel[row, (dy + 1) * 5 + dx + 2] + model.table[x, y]
+                logs[x, y] -= 1.25 * CITY.grid.distance(x, y)
+        assert np.abs(found - np.exp(logs - logs.max(0))).max() < 1e-5
+
+    def test_another_ground_is_refused(self):
+        with pytest.raises(InvalidTraces, match="trained for 3 x 2 regions of 341 x 347 m and 2"):
+            GROUND.check(CITY, 3)
+
+
+class TestDefenceModel:
+    def test_round_trip_in_eight_bits(self, tmp_path):
+        defence().save(tmp_path / "d.npz.zst")
+        back = DefenceModel.load(tmp_path / "d.npz.zst")
+        assert (back.group, back.noise, back.weight) == (5, 15.0, 0.01)
+        assert len(back.models) == 2
+        for old, new in zip(defence().models, back.models, strict=True):
+            for key, held in old.arrays.items():
+                assert np.abs(new.arrays[key] - held).max() <= np.abs(held).max() / 250 + 1e-6
+
+
+def rewritten(path, change):
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files}
+    header = json.loads(arrays["header"].tobytes())
+    change(header, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **arrays)
+
+
+class TestHostileFiles:
+    @pytest.fixture
+    def path(self, tmp_path):
+        attack().save(tmp_path / "model.npz")
+        return tmp_path / "model.npz"
+
+    def test_not_a_file(self, tmp_path):
+        with pytest.raises(UnreadableFile):
+            LearnedModel.load(tmp_path / "none.npz")
+
+    def test_text(self, path):
+        path.write_text("hello")
+        with pytest.raises(InvalidFile, match="tracecup-learned file of version 1"):
+            LearnedModel.load(path)
+
+    def test_a_defence_is_no_attack(self, path):
+        defence().save(path)
+        with pytest.raises(InvalidFile, match="another kind of archive"):
+            LearnedModel.load(path)
+
+    def test_pickle_is_never_loaded(self, path, tmp_path):
+        class Trap:
+            def __reduce__(self):
+                return (open, (str(tmp_path / "opened"), "w"))
+
+        def change(header, arrays):
+            arrays["table"] = np.array([[Trap()]], dtype=object)
+
+        with np.load(path) as held:
+            arrays = {name: held[name] for name in held.files}
+        change(None, arrays)
+        np.savez(path, **arrays)
+        with pytest.raises(InvalidFile):
+            LearnedModel.load(path)
+        assert not (tmp_path / "opened").exists()
+
+    def test_numbers_that_are_none(self, path):
+        rewritten(path, lambda header, arrays: arrays["table"].fill(np.nan))
+        with pytest.raises(InvalidFile, match="not finite"):
+            LearnedModel.load(path)
+
+    def test_wrong_shape(self, path):
+        rewritten(path, lambda header, arrays: arrays.update(table=np.zeros((6, 5))))
+        with pytest.raises(InvalidFile, match=r"array table of shape \(6, 5\)"):
+            LearnedModel.load(path)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda header, arrays: header.pop("training"),
+            lambda header, arrays: header["ground"].update(nx=4),
+            lambda header, arrays: header["ground"].update(extra=4),
+            lambda header, arrays: header.update(ground=3),
+        ],
+    )
+    def test_damaged_header(self, path, change):
+        rewritten(path, change)
+        with pytest.raises(InvalidFile, match="a damaged header"):
+            LearnedModel.load(path)
+
+    def test_compressed_members_are_refused(self, path, tmp_path):
+        other = tmp_path / "packed.npz"
+        with zipfile.ZipFile(path) as old, zipfile.ZipFile(other, "w", zipfile.ZIP_DEFLATED) as new:
+            for name in old.namelist():
+                new.writestr(name, old.read(name))
+        with pytest.raises(InvalidFile, match="compressed members"):
+            LearnedModel.load(other)
+
+    def test_a_bomb_stops_at_the_limit(self, tmp_path):
+        path = tmp_path / "bomb.npz.zst"
+        packer = zstandard.ZstdCompressor(level=1)
+        with path.open("wb") as file, packer.stream_writer(file) as out:
+            for _ in range(520):
+                out.write(bytes(1 << 20))
+        with pytest.raises(InvalidFile, match="after decompression"):
+            LearnedModel.load(path)
+
+
+class TestShipped:
+    def test_attack_says_what_it_was_trained_on(self):
+        model = attack_model(SHIPPED)
+        model.ground.check(Metropolis().city, 20)
+        assert "KMeans(100)" in model.training.defences
+        assert model.training.teams == 31
+
+    def test_defence_fits_the_built_in_city(self):
+        model = defence_model(SHIPPED)
+        model.ground.check(Metropolis().city, 20)
+        assert len(model.models) == 7
