@@ -229,7 +229,8 @@ class _Play:
             floor = judge.rules.scores.utility_floor
             chosen = bot.obfuscator(judge.city, original, floor, seed)
             method, hors_concours = str(chosen), bot.hors_concours
-            obfuscated = chosen.obfuscate(judge.city, original, seed)
+            reference = archive.reference(entry)
+            obfuscated = chosen.obfuscate(judge.city, original, seed, reference=reference)
         path = archive.secret_file(entry, "anotraces")
         write_data(path, write_obfuscated, obfuscated, secret=True)
         given = flow.judge_release(archive, entry, method, hors_concours)

@@ -7,6 +7,7 @@ from tracecup.obfuscate.base import Knob, Obfuscator
 from tracecup.obfuscate.cheat import Cheat
 from tracecup.obfuscate.cloak import Cloak
 from tracecup.obfuscate.compose import Compose, parse_obfuscator
+from tracecup.obfuscate.equalise import Equalise
 from tracecup.obfuscate.geo_opt import GeoOpt
 from tracecup.obfuscate.kmeans_confusion import KMeans, KMeansReport
 from tracecup.obfuscate.mdav import MDAV
@@ -29,6 +30,7 @@ __all__ = [
     "Cheat",
     "Cloak",
     "Compose",
+    "Equalise",
     "GeoOpt",
     "KMeans",
     "KMeansReport",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City
+from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
 from tracecup.registry import Method
 from tracecup.rng import Rng
@@ -51,15 +52,26 @@ class Obfuscator(Method):
         """
         return None
 
-    def obfuscate(self, city: City, original: Traces, rng: Rng = None) -> SetTraces:
+    def obfuscate(
+        self, city: City, original: Traces, rng: Rng = None, *, reference: Traces | None = None
+    ) -> SetTraces:
         """The obfuscated traces of `original`, which stays as it is.
 
+        `reference` are the public traces of the same users, for methods that prepare for what an
+        attacker knows; the others do not look at them.
         Same users, same clock, one cell for each event. Raises `InvalidParameter` for a
         parameter outside its range and `InvalidTraces` for traces with gaps or outside the city.
         """
         self.check()
         check_originals(city, original)
-        return self._obfuscate(city, original, rng)
+        if reference is None:
+            return self._obfuscate(city, original, rng)
+        if reference.n_users != original.n_users or reference.clock.slots != original.clock.slots:
+            raise InvalidTraces(
+                f"reference traces of {reference.n_users} users and {reference.clock.slots} slots "
+                f"do not belong to {original.n_users} originals of {original.clock.slots}"
+            )
+        return self._obfuscate_knowing(city, original, reference, rng)
 
     def obfuscate_cells(self, city: City, cells: SetTraces, rng: Rng = None) -> SetTraces:
         """The same on traces that are obfuscated already: a later stage of a chain.
@@ -81,6 +93,12 @@ class Obfuscator(Method):
             single, cells.offsets, cells.regions, changed.offsets, changed.regions, offsets, regions
         )
         return SetTraces(offsets, regions, cells.users, cells.clock)
+
+    def _obfuscate_knowing(
+        self, city: City, original: Traces, reference: Traces, rng: Rng
+    ) -> SetTraces:
+        """The work of a method that looks at reference traces; most do not."""
+        return self._obfuscate(city, original, rng)
 
     def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         """The work itself; parameters and traces are checked."""

@@ -181,7 +181,7 @@ def release(
     else:
         method = parse_obfuscator(tuned)
     started = time.perf_counter()
-    cells = method.obfuscate(city, original, draw)
+    cells = method.obfuscate(city, original, draw, reference=reference)
     seconds = time.perf_counter() - started
     rules = ScoreRules(utility_floor=FLOOR if floor is None else floor)
     utility = Scorer(city, rules).verdict(original, cells).utility

@@ -1,0 +1,149 @@
+"""Equalise: every user of a group is as likely as the others under all models of a portfolio.
+
+The defence that survives attacks which were trained on it; see the study `race`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tracecup.attack.learned import defence_model
+from tracecup.attack.prior import slot_prior
+from tracecup.city import City
+from tracecup.obfuscate.base import Obfuscator, single_cells
+from tracecup.obfuscate.equalising import descend, stakes_of
+from tracecup.obfuscate.grouping import similar_groups
+from tracecup.registry import parameter, register
+from tracecup.rng import Rng, generator
+from tracecup.score import FLOOR
+from tracecup.traces import SetTraces, Traces, visit_counts
+
+GROUP = "users in a group, who shall be taken for each other"
+MODEL = (
+    "file of a trained defence, shipped = the one of the built-in city; none = plain habit models"
+)
+NONE = "none"
+WEIGHT_OF_ONE = 0.012
+"""Where the search for the weight of the scores begins, with two models of 25 users."""
+
+Floats = NDArray[np.float32]
+
+
+@register("obfuscator", "Equalise", "equal likelihoods inside groups, under a portfolio of models")
+@dataclass(frozen=True)
+class Equalise(Obfuscator):
+    """For every user minimise price + weight |sum over cells of L[t, y] - target|^2 at the floor.
+
+    L stacks log p_k(y | v, t) of the members v of her group under the models k of a portfolio,
+    centred over the members: if the sums are the same for all of them, no attacker who uses one of
+    these models can tell who is who. `model=none` takes habit models that need no training
+    (section 3 of the docs' page); a trained file holds the release models of attackers who were
+    trained on earlier rounds of this very defence. Hospital regions are moved out of reach.
+
+    The models need reference traces, which are public in a contest. Without them the original
+    traces stand in, which protects less: the attackers' view is then only guessed.
+    """
+
+    group: int = parameter(25, GROUP, low=2)
+    model: str = parameter(NONE, MODEL, text=True, positional=False)
+    noise: float = parameter(15.0, "spread of the targets", low=0, positional=False)
+    sweeps: int = parameter(12, "passes over all cells", low=1, positional=False)
+    floor: float = parameter(FLOOR, "utility to end at", low=0, high=1, positional=False)
+    hospital: bool = parameter(True, "move hospitals out of reach", positional=False)
+
+    def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
+        return self._obfuscate_knowing(city, original, original, rng)
+
+    def _obfuscate_knowing(
+        self, city: City, original: Traces, reference: Traces, rng: Rng
+    ) -> SetTraces:
+        random = generator(rng)
+        habit, count, tables = self._portfolio(city, reference)
+        blurred = _blurred(city, habit.mean(axis=1), 0.8)
+        groups = similar_groups(np.sqrt(blurred), self.group)
+        stakes = stakes_of(groups, tables, habit, count)
+        weight = WEIGHT_OF_ONE * (2 / count) ** 1.9 * 25 / self.group
+        answers = descend(
+            city,
+            original,
+            stakes,
+            random,
+            floor=self.floor,
+            noise=self.noise,
+            sweeps=self.sweeps,
+            weight=weight,
+            hospitals=self.hospital,
+        )
+        return single_cells(answers, original)
+
+    def guarantee(self, events: int = 400) -> str:
+        """Nothing is promised by proof: an attacker may know a model that the portfolio lacks."""
+        return ""
+
+    def _portfolio(self, city: City, reference: Traces) -> tuple[Floats, int, Iterator[Floats]]:
+        """Habits p(x | u, t), the number of models, and their tables log p(y | u, t) one by one."""
+        if self.model == NONE:
+            habit = slot_prior(city, reference).probabilities
+            return habit, len(PLAIN_MODELS), (make(city, reference, habit) for make in PLAIN_MODELS)
+        trained = defence_model(self.model)
+        trained.ground.check(city, reference.clock.slots)
+        habit = trained.prior.probabilities(city, reference)
+
+        def tables() -> Iterator[Floats]:
+            yield _logs(habit)
+            for net in trained.models:
+                yield _logs(net.probabilities(city, reference))
+
+        return habit, 1 + len(trained.models), tables()
+
+
+def _blurred(city: City, table: Floats, reach_km: float) -> Floats:
+    """The last axis spread over the city with exp(-d / reach), rows of the kernel summing to 1."""
+    kernel = np.exp(-city.grid.distances / reach_km)
+    kernel /= kernel.sum(axis=1, keepdims=True)
+    flat = table.reshape(-1, table.shape[-1]) @ kernel.astype(np.float32)
+    return np.asarray(flat.reshape(table.shape), dtype=np.float32)
+
+
+def _logs(table: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(table, 1e-12)), dtype=np.float32)
+
+
+def _log_habit(city: City, reference: Traces, habit: Floats) -> Floats:
+    return _logs(habit)
+
+
+def _log_noisy(city: City, reference: Traces, habit: Floats) -> Floats:
+    """The habit through a channel that moves a region by about 350 m."""
+    return _logs(0.95 * _blurred(city, habit, 0.35) + 0.05 / city.n_regions)
+
+
+def _log_blurred(city: City, reference: Traces, habit: Floats) -> Floats:
+    return _logs(_blurred(city, habit, 0.8))
+
+
+def _log_crowd(city: City, reference: Traces, habit: Floats) -> Floats:
+    """Mostly what everybody does: an attacker who believes in heavy noise."""
+    return _logs(0.05 * habit + 0.95 * habit.mean(axis=0))
+
+
+def _fuzzy(city: City, reference: Traces, habit: Floats) -> Floats:
+    """Fuzzy counts of the reference, the same at all slots: the 2019 winner's score."""
+    counts = np.log1p(visit_counts(reference, city.n_regions))
+    return _every_slot(_blurred(city, counts, 0.35), habit)
+
+
+def _counts(city: City, reference: Traces, habit: Floats) -> Floats:
+    return _every_slot(np.log1p(visit_counts(reference, city.n_regions)), habit)
+
+
+def _every_slot(table: Floats, habit: Floats) -> Floats:
+    return np.ascontiguousarray(np.broadcast_to(table[:, None], habit.shape), dtype=np.float32)
+
+
+PLAIN_MODELS = (_log_habit, _log_noisy, _log_blurred, _log_crowd, _fuzzy, _counts)
+"""Score functions of attackers who train nothing."""

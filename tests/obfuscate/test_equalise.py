@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from tracecup.attack import Case, LearnedR
+from tracecup.city import City, Clock, Grid
+from tracecup.errors import InvalidTraces
+from tracecup.obfuscate import Equalise
+from tracecup.obfuscate.equalising import stakes_of, utility_of
+from tracecup.obfuscate.grouping import similar_groups
+from tracecup.registry import parse
+from tracecup.score import utility_score
+from tracecup.traces import IdTable, Traces
+
+CITY = City(Grid.from_metres(9, 8, width_m=541.25, height_m=546.875), hospitals=[40])
+
+
+@pytest.fixture(scope="module")
+def people():
+    """24 users with a home and a work place each, 4 slots, 10 + 10 days."""
+    random = np.random.default_rng(3)
+    places = random.integers(0, 72, (24, 4))
+
+    def days():
+        habit = np.tile(places, (1, 10))
+        other = random.integers(0, 72, habit.shape)
+        regions = np.where(random.random(habit.shape) < 0.8, habit, other).astype(np.int32)
+        return Traces(regions, np.arange(1, 25), Clock.regular(10, 4))
+
+    return days(), days()
+
+
+class TestEqualise:
+    def test_utility_is_at_the_floor(self, people):
+        reference, original = people
+        cells = Equalise(6, sweeps=6).obfuscate(CITY, original, 1, reference=reference)
+        one_cell = 1 / original.regions.size
+        assert 0.7 - 1e-9 <= utility_score(CITY, original, cells).value <= 0.7 + 2 * one_cell
+
+    def test_same_seed_same_cells_whatever_the_threads(self, people, monkeypatch):
+        reference, original = people
+        made = []
+        for threads in ("1", "3"):
+            monkeypatch.setenv("TRACECUP_THREADS", threads)
+            cells = Equalise(6, sweeps=3).obfuscate(CITY, original, 5, reference=reference)
+            made.append(cells.regions)
+        assert np.array_equal(*made)
+
+    def test_hospitals_move_out_of_reach(self, people):
+        reference, original = people
+        cells = Equalise(6, sweeps=3).obfuscate(CITY, original, 1, reference=reference)
+        released = cells.as_traces().regions
+        was = original.regions == 40
+        assert was.any()
+        assert (CITY.grid.distance(40, released[was]) >= 2.0).all()
+
+    def test_scores_of_a_group_come_together(self, people):
+        """What an attacker sums up differs far less between members than on the originals."""
+        reference, original = people
+        method = Equalise(6, sweeps=8, noise=0.0, floor=0.5)
+        habit, count, tables = method._portfolio(CITY, reference)
+        groups = similar_groups(np.sqrt(habit.mean(axis=1)), 6)
+        stakes = stakes_of(groups, tables, habit, count)
+        released = method.obfuscate(CITY, original, 1, reference=reference).as_traces().regions
+
+        def spread(regions):
+            sums = []
+            for group in stakes:
+                for i in group.members:
+                    cells = [group.scores[j % 4, :, r] for j, r in enumerate(regions[i])]
+                    sums.append(np.sqrt(np.mean(np.sum(cells, axis=0) ** 2)))
+            return np.mean(sums)
+
+        assert spread(released) < 0.6 * spread(original.regions)
+
+    def test_without_references_the_originals_stand_in(self, people):
+        _, original = people
+        cells = Equalise(6, sweeps=2).obfuscate(CITY, original, 1)
+        assert cells.shape == original.shape
+
+    def test_references_of_others_are_refused(self, people):
+        reference, original = people
+        with pytest.raises(InvalidTraces, match="reference traces of 3 users"):
+            Equalise(6).obfuscate(CITY, original, 1, reference=reference.take_users(slice(0, 3)))
+
+    def test_a_model_of_another_city_is_refused(self, people):
+        reference, original = people
+        method = parse("obfuscator", "Equalise(6,model=shipped)")
+        with pytest.raises(InvalidTraces, match="trained for 32 x 32 regions"):
+            method.obfuscate(CITY, original, 1, reference=reference)
+
+
+class TestStakes:
+    def test_are_centred_over_members_and_under_the_habit(self):
+        random = np.random.default_rng(1)
+        habit = random.random((6, 2, 5)).astype(np.float32)
+        habit /= habit.sum(-1, keepdims=True)
+        table = random.normal(size=(6, 2, 5)).astype(np.float32)
+        (first, _) = stakes_of([np.arange(3), np.arange(3, 6)], [table], habit, 1)
+        assert np.abs(first.scores.mean(1)).max() < 1e-5
+        under = (first.scores * first.habit[:, None]).sum(-1)
+        assert np.abs(under).max() < 1e-5
+        variance = (first.scores**2 * first.habit[:, None]).sum(-1).mean()
+        assert variance == pytest.approx(1, abs=1e-4)
+        assert np.allclose(first.square, (first.scores**2).sum(1), atol=1e-4)
+
+
+class TestUtility:
+    def test_by_hand(self):
+        assert utility_of(CITY, np.array([[0, 0]]), np.array([[0, 8]])) == pytest.approx(0.5)
+
+
+class TestLearned:
+    def test_another_city_is_refused(self, people):
+        reference, original = people
+        released = Equalise(6, sweeps=1).obfuscate(CITY, original, 1)
+        case = Case(CITY, reference, released.renamed(np.arange(25, 49)))
+        with pytest.raises(InvalidTraces, match="trained for 32 x 32 regions"):
+            LearnedR().identify(case)
+        assert IdTable.of(np.arange(24)).is_permutation
