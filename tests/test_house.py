@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import pkgutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from importlinter.cli import lint_imports
 import tracecup
 
 SOURCE = Path(tracecup.__file__).parent
-MODULES = sorted(
-    module.name
-    for module in pkgutil.walk_packages([str(SOURCE)], "tracecup.")
-    if not module.name.endswith("__main__")
-)
+NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+MODULES = [
+    pytest.param(name, marks=NEEDS_JAX) if name.startswith("tracecup.learn.") else name
+    for name in sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], "tracecup."))
+    if not name.endswith("__main__")
+]
 
 
 class TestRooms:

@@ -15,6 +15,7 @@ from tracecup.cli.common import CityFile, Json, Seed, emit, load_city, table_of
 
 if TYPE_CHECKING:
     from tracecup.attack import Case
+    from tracecup.learn.teach import Lesson
 
 Times = Annotated[Path, typer.Option("--clock", help="Times of the contest: info_time.csv.")]
 Reference = Annotated[
@@ -28,6 +29,7 @@ def add(app: typer.Typer) -> None:
     attack = typer.Typer(no_args_is_help=True, help="Attack a release, as a contestant does.")
     attack.command("reid")(reid)
     attack.command("trace")(trace)
+    attack.command("train")(train)
     app.add_typer(attack, name="attack")
 
 
@@ -145,6 +147,103 @@ def trace(
     ]
     emit(as_json, payload, table_of("Trace inference", rows))
     return 0
+
+
+def train(
+    city: CityFile,
+    clock: Times,
+    references: Annotated[
+        list[Path],
+        typer.Option(
+            "--references", help="Public reference traces of a team; once for every team."
+        ),
+    ],
+    defence: Annotated[
+        list[str],
+        typer.Option(
+            "--defence",
+            help="Defence to learn, like KMeans(100); several make an attack that expects any of "
+            "them. Named without values it is tuned to the floor.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Model file to write, .npz or .npz.zst.")],
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Steps of training.")] = 1500,
+    users: Annotated[int, typer.Option("--users", min=2, help="Users drawn for a step.")] = 1000,
+    floor: Annotated[
+        float, typer.Option("--floor", min=0, max=1, help="Utility of the defences.")
+    ] = 0.7,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> int:
+    """Train a learned attack from public data: references of other teams and a defence's program.
+
+    The earlier half of each reference's days is what an attacker knows, the later half is
+    defended, and a network learns what such a release looks like. Needs JAX (tracecup[learn]); a
+    GPU is used where JAX finds one: two minutes for 31 teams of 2000 users on an H200, days on two
+    cores. Interrupted, the same command goes on from OUT.parts. Then:
+    `Learned-R(model=OUT)`, `Learned-T(model=OUT)`.
+
+    Example: `tracecup attack train --city info_region.csv --clock info_time.csv
+    --references reftraces_team002.csv --references reftraces_team003.csv
+    --defence "KMeans(100)" --out kmeans.npz.zst`
+    """
+    from tracecup.cli.common import progress
+    from tracecup.learn import require_jax
+
+    require_jax()
+    from tracecup.learn.attack import Schedule
+    from tracecup.learn.teach import learn_attack
+
+    lesson = load_lesson(city, clock, references, defence, floor, seed)
+    parts = out.with_name(f"{out.name}.parts")
+    parts.mkdir(parents=True, exist_ok=True)
+    started = time.perf_counter()
+    with progress("Training") as step:
+
+        def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
+            step(done, total)
+
+        schedule = Schedule(steps=steps, users=users, seed=lesson.seed)
+        model = learn_attack(lesson, schedule, parts, say)
+    model.save(out)
+    remove_parts(parts)
+    payload = {
+        "trained_on": str(model.training),
+        "loss": model.training.loss,
+        "seconds": time.perf_counter() - started,
+        "out": str(out),
+    }
+    rows = [("trained on", str(model.training)), ("written to", str(out))]
+    emit(as_json, payload, table_of("Learned attack", rows))
+    return 0
+
+
+def load_lesson(
+    city: Path,
+    clock: Path,
+    references: list[Path],
+    defences: list[str],
+    floor: float,
+    seed: int | None,
+) -> Lesson:
+    """What to train on, from files; a seed of 0 where none is given."""
+    from tracecup.city import read_clock
+    from tracecup.learn.teach import Lesson
+    from tracecup.traces.files import read_traces
+
+    where, when = load_city(city), read_clock(clock)
+    known = [
+        read_traces(path, "reference", n_regions=where.n_regions, clock=when.reference)
+        for path in references
+    ]
+    return Lesson(where, known, tuple(defences), floor, seed or 0)
+
+
+def remove_parts(folder: Path) -> None:
+    """Take away what was kept for an interruption."""
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
 
 
 def _load_case(city: Path, clock: Path, reference: Path, released: Path) -> Case:

@@ -45,6 +45,14 @@ def obfuscate(
     original: OriginalFile,
     out: Annotated[Path, typer.Option("--out", help="Obfuscated traces to write (anotraces).")],
     clock: ClockFile = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            help="Public reference traces of the same users, for methods that prepare for what an "
+            "attacker knows (Equalise).",
+        ),
+    ] = None,
     seed: Seed = None,
     tune_to: Annotated[
         float | None,
@@ -76,10 +84,17 @@ def obfuscate(
     where = load_city(city)
     part = original_part(load_clock(clock))
     truth = read_traces(original, n_regions=where.n_regions, clock=part)
+    known = None
+    if reference is not None:
+        times = load_clock(clock)
+        known = read_traces(
+            reference, "reference", n_regions=where.n_regions,
+            clock=times.reference if times else None, users=truth.n_users, gaps=True,
+        )  # fmt: skip
     if tune_to is not None:
         seed = int(generator(None).integers(2**32)) if seed is None else seed
         method, _ = to_utility(name, where, truth, tune_to, seed)
-    released, report = _run(method, truth, where, seed)
+    released, report = _run(method, truth, where, seed, known)
     write_obfuscated(out, released)
     score = utility_score(where, truth, released, floor=FLOOR if floor is None else floor)
     payload: dict[str, Any] = {
@@ -108,12 +123,12 @@ def obfuscate(
 
 
 def _run(
-    method: Obfuscator, truth: Traces, where: City, seed: int | None
+    method: Obfuscator, truth: Traces, where: City, seed: int | None, known: Traces | None
 ) -> tuple[SetTraces, KMeansReport | None]:
     """The release and, where the method gives one, its report; with a bar where it takes long."""
     from tracecup.obfuscate import KMeans
 
     if not isinstance(method, KMeans):
-        return method.obfuscate(where, truth, seed), None
+        return method.obfuscate(where, truth, seed, reference=known), None
     with progress(f"{method.name}: looking for moves") as advance:
         return method.obfuscate_with_report(where, truth, seed, advance)

@@ -1,0 +1,169 @@
+"""A race between defence and attack by fictitious play: who wins, round by round.
+
+Each round defends all teams against every attacker so far and trains the next attacker on what
+came out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tracecup.attack.learned.shape import NetworkShape
+from tracecup.learn.attack import Release, Say, Schedule, train_release
+from tracecup.learn.equalise import Equaliser, equalise
+from tracecup.learn.habits import Ground
+from tracecup.learn.judge import Verdict, judge, misses, scores_of
+from tracecup.learn.network import Network
+from tracecup.learn.pool import Pool, Regions
+
+FIRST_WEIGHT, WEIGHT_STEP, MOST_TRIES = 0.012, 1.6, 5
+SHRINK = 0.65
+"""One more attacker to equalise needs about this much less weight; where the search begins."""
+
+ABOVE_FLOOR = (0.0005, 0.005)
+"""A weight is good enough if it leaves utility this little above the floor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """What happened in one round: the defence, and the attacker that was trained on it.
+
+    `utility` and `verdicts` have one entry per test team, `earlier` the s_R of every earlier
+    attacker on the first of them; `training` and `releases` are the defended training and test
+    teams.
+    """
+
+    number: int
+    weight: float
+    utility: tuple[float, ...]
+    residual: float
+    earlier: tuple[float, ...]
+    verdicts: tuple[Verdict, ...]
+    attacker: Release
+    training: Regions
+    releases: Regions
+
+    def record(self) -> dict[str, Any]:
+        """The numbers of the round, without its arrays."""
+        kept = ("number", "weight", "utility", "residual", "earlier")
+        return {name: getattr(self, name) for name in kept} | {
+            "verdicts": [asdict(verdict) for verdict in self.verdicts]
+        }
+
+
+@dataclass(frozen=True)
+class RaceSettings:
+    """Rounds, the equaliser of the defence, how attackers are retrained, and the utility floor."""
+
+    rounds: int = 5
+    equaliser: Equaliser = field(default_factory=Equaliser)
+    schedule: Schedule = field(default_factory=lambda: Schedule(steps=400, warm=True))
+    floor: float = 0.7
+    seed: int = 0
+
+
+def race(
+    ground: Ground,
+    training: Pool,
+    tests: Pool,
+    shape: NetworkShape,
+    prior: Network,
+    first: Release,
+    settings: RaceSettings,
+    earlier: Sequence[Release] = (),
+    weight: float = FIRST_WEIGHT,
+    say: Callable[[str], None] = lambda words: None,
+    progress: Say | None = None,
+) -> Iterator[Round]:
+    """Play the rounds after those whose attackers are given in `earlier`, one at a time.
+
+    `first` is the attacker that the first defence meets. A race that was interrupted goes on with
+    the attackers and the weight of its last whole round; it gives the same rounds.
+    """
+    attackers = [first, *earlier]
+    for number in range(len(attackers), settings.rounds + 1):
+        nets = [attack.net for attack in attackers]
+        guess = weight * (SHRINK if number > 1 else 1.0)
+        weight = _weight(ground, training, prior, nets, guess, settings, number, say)
+        made, seed = [], 1000 * number + settings.seed
+
+        def defended(
+            pool: Pool, team: int, seed: int, nets: list[Network] = nets, weight: float = weight
+        ) -> tuple[Regions, float, float]:
+            return equalise(
+                ground, pool.reference[team], pool.original[team], prior, nets, weight,
+                settings.equaliser, seed,
+            )  # fmt: skip
+
+        for team in range(len(training.reference)):
+            made.append(defended(training, team, seed + team)[0])
+        tried = [defended(tests, k, seed + 500 + k) for k in range(len(tests.reference))]
+        say(f"round {number}: weight {weight:.5f}, s_U {[round(t[1], 4) for t in tried]}")
+        old = tuple(
+            misses(scores_of(ground, net, tests.reference[0], tried[0][0]))[0]
+            for net in (attack.net for attack in attackers)
+        )
+        schedule = Schedule(**{**asdict(settings.schedule), "seed": settings.seed + number})
+        attacker = train_release(
+            ground, training.with_releases(np.stack(made)), shape, prior, schedule,
+            start=attackers[-1], say=progress,
+        )  # fmt: skip
+        verdicts = tuple(
+            verdict(ground, attacker, prior, tests, k, tried[k][0]) for k in range(len(tried))
+        )
+        attackers.append(attacker)
+        yield Round(
+            number,
+            weight,
+            tuple(t[1] for t in tried),
+            tried[0][2],
+            old,
+            verdicts,
+            attacker,
+            np.stack(made),
+            np.stack([t[0] for t in tried]),
+        )
+
+
+def verdict(
+    ground: Ground, attack: Release, prior: Network, tests: Pool, team: int, released: Regions
+) -> Verdict:
+    """What an attack gets from a release of one of the test teams."""
+    reference, original = tests.reference[team], tests.original[team]
+    scores = scores_of(ground, attack.net, reference, released)
+    return judge(ground, scores, attack.channel, prior, reference, released, original)
+
+
+def _weight(
+    ground: Ground,
+    training: Pool,
+    prior: Network,
+    nets: list[Network],
+    weight: float,
+    settings: RaceSettings,
+    number: int,
+    say: Callable[[str], None],
+) -> float:
+    """The weight of the scores that leaves the first training team just above the floor."""
+    low: float | None = None
+    high: float | None = None
+    for _ in range(MOST_TRIES):
+        _, utility, _ = equalise(
+            ground, training.reference[0], training.original[0], prior, nets, weight,
+            settings.equaliser, number,
+        )  # fmt: skip
+        above = utility - settings.floor
+        if ABOVE_FLOOR[0] <= above <= ABOVE_FLOOR[1]:
+            break
+        if above < ABOVE_FLOOR[0]:
+            high = weight
+            weight = weight / WEIGHT_STEP if low is None else (weight * low) ** 0.5
+        else:
+            low = weight
+            weight = weight * WEIGHT_STEP if high is None else (weight * high) ** 0.5
+    say(f"round {number}: weight {weight:.5f}")
+    return weight

@@ -1,0 +1,237 @@
+"""From public files to a trained model: the work of `attack train` and `defend train`.
+
+Everything an attacker needs is public: references of other teams and the program of a defence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tracecup.attack.learned import modelfile
+from tracecup.attack.learned.modelfile import DefenceModel, LearnedModel, Training
+from tracecup.attack.learned.network import Network
+from tracecup.attack.learned.shape import NetworkShape
+from tracecup.city import City
+from tracecup.errors import InvalidTraces
+from tracecup.learn.attack import Release, Say, Schedule, train_prior, train_release
+from tracecup.learn.checkpoint import fingerprint, keep, resume
+from tracecup.learn.habits import Ground
+from tracecup.learn.pool import Pool, drawn_members, public_halves
+from tracecup.learn.race import FIRST_WEIGHT, RaceSettings, Round, race
+from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
+from tracecup.registry import split_name
+from tracecup.rng import child_seed
+from tracecup.score import FLOOR
+from tracecup.traces import Traces
+
+PRIOR_SIZE = (32, 128, 64)
+RELEASE_SIZE = (32, 384, 128)
+RACE_SIZE = (32, 256, 96)
+"""Hidden cells, embedding and rank of the networks: prior, attack, attackers of a race."""
+
+PRIOR_STEPS = 800
+TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What to train on: references of teams and names of defences, at a utility floor."""
+
+    city: City
+    references: Sequence[Traces]
+    defences: tuple[str, ...]
+    floor: float = FLOOR
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.references or not self.defences:
+            raise InvalidTraces("training needs reference traces and the name of a defence")
+        shapes = {(r.n_users, r.times, r.clock.slots) for r in self.references}
+        if len(shapes) > 1:
+            raise InvalidTraces(
+                f"references of one training have the same users and events, got {sorted(shapes)}"
+            )
+        if any(r.has_gaps for r in self.references):
+            raise InvalidTraces("references to train on have no gaps: a defence takes every event")
+
+
+def lesson_pool(lesson: Lesson, say: Callable[[int, int], None] = lambda done, total: None) -> Pool:
+    """References cut in two: earlier days are known, later ones are defended by every defence."""
+    halves = [public_halves(reference) for reference in lesson.references]
+    released, total = [], len(halves) * len(lesson.defences)
+    for team, (known, later) in enumerate(halves):
+        for name in lesson.defences:
+            seed = child_seed(lesson.seed, "lesson", team, name)
+            method = at_floor(lesson.city, later, name, lesson.floor, seed)
+            cells = method.obfuscate(lesson.city, later, seed, reference=known)
+            released.append(drawn_members(cells, seed))
+            say(len(released), total)
+    return Pool(
+        np.stack([known.regions for known, _ in halves]).astype(np.int16),
+        np.stack([later.regions for _, later in halves]).astype(np.int16),
+        np.stack(released),
+        np.repeat(np.arange(len(halves)), len(lesson.defences)).astype(np.int32),
+        lesson.references[0].clock.slots,
+    )
+
+
+def at_floor(city: City, original: Traces, name: str, floor: float, seed: int) -> Obfuscator:
+    """The defence of a name; one that is named without values is tuned to the floor."""
+    method = parse_obfuscator(name)
+    _, values, keywords = split_name(name) if "+" not in name.strip("+") else (name, [1], [])
+    if isinstance(method, KMeans | Equalise):
+        return replace(method, floor=floor)  # they keep the floor by themselves
+    if values or keywords or not method.knobs:
+        return method
+    return to_utility(name, city, original, floor, seed, tolerance=TOLERANCE)[0]
+
+
+def learn_attack(
+    lesson: Lesson,
+    schedule: Schedule,
+    folder: Path | None = None,
+    say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+) -> LearnedModel:
+    """A learned attack on the defences of the lesson; checkpoints go to `folder`."""
+    slots = lesson.references[0].clock.slots
+    ground = Ground.of(lesson.city, slots)
+    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
+    last: dict[str, float] = {}
+
+    def part(name: str) -> Say:
+        def note(done: int, total: int, losses: dict[str, float]) -> None:
+            last.update(losses)
+            say(name, done, total, losses)
+
+        return note
+
+    sizes = (lesson.city.n_regions, slots)
+    prior_shape = NetworkShape(*sizes, *PRIOR_SIZE)
+    prior = train_prior(
+        ground, pool, prior_shape, replace(schedule, steps=min(PRIOR_STEPS, schedule.steps)),
+        part("prior"), folder / "prior.part" if folder else None,
+    )  # fmt: skip
+    shape = NetworkShape(*sizes, *RELEASE_SIZE)
+    release = train_release(
+        ground, pool, shape, prior, schedule, say=part("attack"),
+        checkpoint=folder / "attack.part" if folder else None,
+    )  # fmt: skip
+    days = lesson.references[0].clock.days
+    training = Training(
+        lesson.defences,
+        len(lesson.references),
+        f"reference days 1-{days // 2} known, days {days // 2 + 1}-{days} defended",
+        schedule.steps,
+        lesson.seed,
+        round(last.get("nll", float("nan")), 4),
+    )
+    return model_of(lesson.city, slots, training, shape, release, prior_shape, prior)
+
+
+def model_of(
+    city: City,
+    slots: int,
+    training: Training,
+    shape: NetworkShape,
+    release: Release,
+    prior_shape: NetworkShape,
+    prior: dict[str, Any],
+) -> LearnedModel:
+    """The plain arrays of what was trained."""
+    channel = {name: np.asarray(held, np.float32) for name, held in release.channel.items()}
+    return LearnedModel(
+        modelfile.Ground.of(city, slots),
+        training,
+        plain_network(shape, release.net),
+        plain_network(prior_shape, prior),
+        channel["kernel"],
+        channel["table"],
+        float(channel["slope"]),
+        float(release.tau),
+    )
+
+
+def plain_network(shape: NetworkShape, net: dict[str, Any]) -> Network:
+    """A network of JAX as plain arrays."""
+    return Network(shape, {name: np.asarray(held, np.float32) for name, held in net.items()})
+
+
+def learn_defence(
+    lesson: Lesson,
+    tests: int,
+    settings: RaceSettings,
+    first_steps: int,
+    folder: Path | None = None,
+    say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+    after_round: Callable[[Round], None] = lambda played: None,
+) -> DefenceModel:
+    """Play a race; the defence meets all attackers but the last one, which judges it.
+
+    The last `tests` references are tested on and trained on nothing. Every attacker is kept in
+    `folder`; a race that was interrupted goes on after its last whole round.
+    """
+    slots = lesson.references[0].clock.slots
+    ground, sizes = Ground.of(lesson.city, slots), (lesson.city.n_regions, slots)
+    teams = len(lesson.references)
+    if not 1 <= tests < teams:
+        raise InvalidTraces(f"of {teams} references at least one has to train and one to test")
+    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
+    training, testing = (
+        pool.take_teams(range(teams - tests)),
+        pool.take_teams(range(teams - tests, teams)),
+    )
+    prior_shape, shape = NetworkShape(*sizes, *PRIOR_SIZE), NetworkShape(*sizes, *RACE_SIZE)
+    start = replace(settings.schedule, warm=False, seed=settings.seed)
+    prior = train_prior(
+        ground, training, prior_shape, replace(start, steps=first_steps),
+        lambda *parts: say("prior", *parts),
+    )  # fmt: skip
+    first = train_release(
+        ground, training, shape, prior, replace(start, steps=first_steps),
+        say=lambda *parts: say("first attacker", *parts),
+    )  # fmt: skip
+    mark = fingerprint(pool.released, pool.reference, settings, first_steps)
+    met, weight = [first], FIRST_WEIGHT
+    while folder is not None and len(met) <= settings.rounds:
+        like = (first, jnp.zeros(()))
+        done, (attacker, held) = resume(folder / f"round{len(met):02d}.npz", mark, like)
+        if not done:
+            break
+        met.append(jax.tree.map(jnp.asarray, attacker))
+        weight = float(held)
+    for played in race(
+        ground, training, testing, shape, prior, first, settings, met[1:], weight,
+        progress=lambda *parts: say("attacker", *parts),
+    ):  # fmt: skip
+        if folder is not None:
+            state = (played.attacker, jnp.asarray(played.weight, jnp.float32))
+            keep(folder / f"round{played.number:02d}.npz", mark, played.number, state)
+        after_round(played)
+        met.append(played.attacker)
+        weight = played.weight
+    words = (*lesson.defences, *(f"Equalise, round {k}" for k in range(1, len(met) - 1)))
+    days = lesson.references[0].clock.days
+    note = Training(
+        words,
+        teams - tests,
+        f"reference days 1-{days // 2} known, days {days // 2 + 1}-{days} defended",
+        settings.schedule.steps,
+        settings.seed,
+        0.0,
+    )
+    return DefenceModel(
+        modelfile.Ground.of(lesson.city, slots),
+        note,
+        plain_network(prior_shape, prior),
+        tuple(plain_network(shape, attack.net) for attack in met[:-1]),
+        settings.equaliser.group,
+        settings.equaliser.noise,
+        weight,
+    )

@@ -1,0 +1,196 @@
+"""Training with JAX; skipped where JAX is not installed (the extra `learn`, `make test-learn`)."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed: pip install tracecup[learn]")
+
+import jax.numpy as jnp  # noqa: E402 - after the skip
+
+from tracecup.attack import Case  # noqa: E402
+from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape  # noqa: E402
+from tracecup.city import City, Clock, Grid  # noqa: E402
+from tracecup.learn.attack import Schedule, train_prior, train_release  # noqa: E402
+from tracecup.learn.equalise import Equaliser, equalise  # noqa: E402
+from tracecup.learn.habits import Ground, habits  # noqa: E402
+from tracecup.learn.judge import scores_of  # noqa: E402
+from tracecup.learn.moves import moving_scores, train_moving  # noqa: E402
+from tracecup.learn.network import log_probabilities, logits, new_network  # noqa: E402
+from tracecup.learn.race import RaceSettings  # noqa: E402
+from tracecup.learn.teach import Lesson, learn_attack, learn_defence, plain_network  # noqa: E402
+from tracecup.score import reid_score  # noqa: E402
+from tracecup.traces import IdTable, SetTraces, Traces  # noqa: E402
+
+CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
+SLOTS, DAYS, USERS = 3, 8, 30
+QUICK = Schedule(steps=60, users=24, precision="float32")
+
+
+def people(seed):
+    random = np.random.default_rng(seed)
+    places = random.integers(0, 36, (USERS, SLOTS))
+    habit = np.tile(places, (1, DAYS))
+    noise = random.integers(0, 36, habit.shape)
+    regions = np.where(random.random(habit.shape) < 0.7, habit, noise).astype(np.int32)
+    return Traces(regions, np.arange(1, USERS + 1), Clock.regular(DAYS, SLOTS))
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    return Lesson(CITY, [people(1), people(2), people(3)], ("RR(2)",))
+
+
+@pytest.fixture(scope="module")
+def model(lesson):
+    return learn_attack(lesson, QUICK)
+
+
+class TestNetwork:
+    def test_answers_equal_the_trained_program(self):
+        """The numba twin gives the trained program's log-probabilities to 1e-5."""
+        shape = NetworkShape(36, SLOTS, 8, 6, 5)
+        net = new_network(shape, jax.random.key(1))
+        net = {name: held + 0.1 for name, held in net.items()}
+        reference = people(4)
+        ground = Ground.of(CITY, SLOTS)
+        trained = log_probabilities(net, habits(ground, jnp.asarray(reference.regions)))
+        plain = plain_network(shape, net).probabilities(CITY, reference)
+        assert np.abs(np.log(plain) - np.asarray(trained)).max() < 1e-5
+
+
+class TestAttack:
+    def test_learns_to_name_people(self, model, tmp_path):
+        path = tmp_path / "model.npz.zst"
+        model.save(path)
+        original, reference = people(5), people(5)
+        order = np.random.default_rng(1).permutation(USERS)
+        released = SetTraces.of_traces(original).take_users(order)
+        case = Case(CITY, reference, released.renamed(np.arange(USERS + 1, 2 * USERS + 1)))
+        table = LearnedR(model=str(path)).identify(case)
+        assert reid_score(IdTable.of(order), table).value < 0.2
+        inferred = LearnedT(model=str(path)).infer(case)
+        assert (inferred.regions == original.regions).mean() > 0.5
+
+    def test_scores_equal_the_trained_program(self, model, tmp_path):
+        model.save(tmp_path / "m.npz")
+        back = LearnedModel.load(tmp_path / "m.npz")
+        reference, released = people(6), people(6)
+        case = Case(CITY, reference, SetTraces.of_traces(released))
+        answered = LearnedR(model=str(tmp_path / "m.npz")).score_matrix(case)
+        net = {name: jnp.asarray(held) for name, held in back.release.arrays.items()}
+        seen = habits(Ground.of(CITY, SLOTS), jnp.asarray(reference.regions))
+        table = np.asarray(log_probabilities(net, seen), np.float64)
+        slot = np.arange(SLOTS * DAYS) % SLOTS
+        trained = np.array(
+            [[table[u, slot, row].sum() for u in range(USERS)] for row in released.regions]
+        )
+        assert np.abs(answered - trained).max() < 1e-3
+
+    def test_same_seed_same_bytes(self, lesson, model, tmp_path):
+        model.save(tmp_path / "a.npz")
+        learn_attack(lesson, QUICK).save(tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+    def test_an_interrupted_training_goes_on_to_the_same_result(self, lesson, model, tmp_path):
+        class Stop(Exception):
+            pass
+
+        def stop(part, done, total, losses):
+            if part == "attack" and done >= 50:
+                raise Stop
+
+        import tracecup.learn.attack as training
+
+        every, training.KEEP_EVERY = training.KEEP_EVERY, 0.0
+        try:
+            with pytest.raises(Stop):
+                learn_attack(lesson, QUICK, tmp_path, stop)
+            assert (tmp_path / "attack.part").exists()
+            told = []
+            again = learn_attack(lesson, QUICK, tmp_path, lambda *parts: told.append(parts))
+        finally:
+            training.KEEP_EVERY = every
+        assert [done for part, done, *_ in told if part == "attack"] == [60]
+        for name, held in model.release.arrays.items():
+            assert np.array_equal(again.release.arrays[name], held)
+
+
+class TestMoves:
+    def test_scores_equal_a_slow_twin(self, lesson):
+        from tracecup.learn.teach import lesson_pool
+
+        pool, ground = lesson_pool(lesson), Ground.of(CITY, SLOTS)
+        shape = NetworkShape(36, SLOTS, 8, 6, 5)
+        attack = train_moving(ground, pool, shape, QUICK)
+        reference, released = pool.reference[0], pool.released[0]
+        seen = habits(ground, jnp.asarray(reference, jnp.int32), jnp.bfloat16)
+        z = np.asarray(logits(attack.net, seen), np.float64)
+        step = np.asarray(attack.step["kernel"])[np.asarray(ground.offset)].T
+        step = step + np.asarray(attack.step["table"])
+        slow = np.zeros((4, USERS))
+        for p in range(4):
+            for u in range(USERS):
+                for j, y in enumerate(released[p]):
+                    t = j % SLOTS
+                    weight = z[u, t] + (step[released[p, j - 1]] if t else 0.0)
+                    slow[p, u] += weight[y] - np.log(np.exp(weight).sum())
+        fast = np.asarray(moving_scores(ground, attack, reference, released))[:4]
+        centred = [s - s.mean(1, keepdims=True) for s in (slow, fast)]
+        assert np.abs(centred[0] - centred[1]).max() < 1e-3
+
+
+class TestRace:
+    def test_goes_on_after_its_last_whole_round(self, lesson, tmp_path):
+        settings = RaceSettings(
+            2, Equaliser(group=5, sweeps=3), Schedule(steps=20, users=24, warm=True,
+                                                      precision="float32"), 0.6
+        )  # fmt: skip
+        whole, first = [], []
+        made = learn_defence(lesson, 1, settings, 20, None, after_round=whole.append)
+        assert len(made.models) == 2
+        assert [played.number for played in whole] == [1, 2]
+        json.dumps([played.record() for played in whole])
+
+        class Stop(Exception):
+            pass
+
+        def stop(played):
+            first.append(played)
+            raise Stop
+
+        with pytest.raises(Stop):
+            learn_defence(lesson, 1, settings, 20, tmp_path, after_round=stop)
+        rest = []
+        again = learn_defence(lesson, 1, settings, 20, tmp_path, after_round=rest.append)
+        assert [played.number for played in rest] == [2]
+        for old, new in zip(made.models, again.models, strict=True):
+            assert all(np.allclose(new.arrays[k], held) for k, held in old.arrays.items())
+
+    def test_the_defence_pays_for_alike_scores(self, lesson):
+        from tracecup.learn.teach import lesson_pool
+
+        pool, ground = lesson_pool(lesson), Ground.of(CITY, SLOTS)
+        shape = NetworkShape(36, SLOTS, 8, 6, 5)
+        prior = train_prior(ground, pool, shape, QUICK)
+        attack = train_release(ground, pool, shape, prior, QUICK)
+        settings = Equaliser(group=6, sweeps=4)
+        utility = []
+        for weight in (1e-4, 1e-1):
+            released, kept, _ = equalise(
+                ground,
+                pool.reference[0],
+                pool.original[0],
+                prior,
+                [attack.net],
+                weight,
+                settings,
+                1,
+            )
+            utility.append(kept)
+            assert released.shape == pool.original[0].shape
+        assert utility[0] > utility[1]
+        assert scores_of(ground, attack.net, pool.reference[0], released).shape == (USERS, USERS)
