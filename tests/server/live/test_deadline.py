@@ -59,7 +59,7 @@ json.dump(said, sys.stdout)
 COUNT = """
 import json
 from tracecup.server.models import *
-from tracecup.server.services import log
+from tracecup.server import auditlog as log
 print(json.dumps({
     "rows": list(Submission.objects.values_list("team__number", "ref", "charged", "chosen")),
     "chain": list(log.check_chain())}))

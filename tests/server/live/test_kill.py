@@ -29,7 +29,7 @@ SMALL = Path(__file__).with_name("small_contest.py").read_text()
 ROWS = """
 import json
 from tracecup.server.models import Submission
-from tracecup.server.services import log
+from tracecup.server import auditlog as log
 rows = Submission.objects.order_by("id").values_list(
     "idempotency_key", "ref", "state", "charged", "attempt", "chosen")
 print(json.dumps({"rows": list(rows), "chain": list(log.check_chain())}))

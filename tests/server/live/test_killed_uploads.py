@@ -21,7 +21,7 @@ FILES, KILLS = 12, 2
 ROWS = """
 import json
 from tracecup.server.models import Submission
-from tracecup.server.services import log
+from tracecup.server import auditlog as log
 from tracecup.server.storage import store
 import hashlib
 rows = list(Submission.objects.values_list("idempotency_key", "ref", "charged", "sha256"))

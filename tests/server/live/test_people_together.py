@@ -28,8 +28,11 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue
 from tracecup.server.judging.kinds import data
 from tracecup.server.models import *
-from tracecup.server.services import (
-    choices, contests, log, people, quotas, registration, teamlist, teams, throttle)
+from tracecup.server import auditlog as log
+from tracecup.server.organising import contests
+from tracecup.server.people import erasure, links, membership, throttle, tokens, visits
+from tracecup.server.submissions import choices, quotas
+from tracecup.server.teams import registration, teamlist
 from tracecup.server.storage import Blob
 from tracecup.server.auditlog import check_chain
 registration.data_wanted = teamlist.data_wanted = lambda contest: None
@@ -60,30 +63,30 @@ def together(work, many):
 DONE: dict[str, tuple[str, object]] = {
     "numbers of teams have no gap and no twin": (
         """
-result = sorted(together(lambda k: teams.create_team(contest, f"T{k}", SYSTEM).number, MANY))
+result = sorted(together(lambda k: registration.create_team(contest, f"T{k}", SYSTEM).number, MANY))
 """,
         list(range(1, MANY + 1)),
     ),
     "one name makes one team": (
         """
 result = (sorted(map(str, together(
-    lambda k: teams.create_team(contest, "Foxes", SYSTEM).number, MANY))))
+    lambda k: registration.create_team(contest, "Foxes", SYSTEM).number, MANY))))
 """,
         ["1"] + ["invalid"] * (MANY - 1),
     ),
     "lists of teams do not mix": (
         """
-plan = teams.plan_csv(contest, "team\\n" + "".join(f"T{k}\\n" for k in range(5)))
-made = together(lambda k: len(teams.apply_csv(contest, plan, SYSTEM)), 6)
+plan = teamlist.plan_csv(contest, "team\\n" + "".join(f"T{k}\\n" for k in range(5)))
+made = together(lambda k: len(teamlist.apply_csv(contest, plan, SYSTEM)), 6)
 result = [sorted(map(str, made)), Team.objects.count(), OneTimeLink.objects.count()]
 """,
         [["5"] + ["conflict"] * 5, 5, 5],
     ),
     "a link makes one account": (
         """
-team = teams.create_team(contest, "Foxes", SYSTEM)
-secret = people.new_link("member", SYSTEM, team=team)
-made = together(lambda k: people.redeem(secret, f"p{k}", "a brand new secret").pk, MANY)
+team = registration.create_team(contest, "Foxes", SYSTEM)
+secret = links.new_link("member", SYSTEM, team=team)
+made = together(lambda k: links.redeem(secret, f"p{k}", "a brand new secret").pk, MANY)
 wins = [one for one in made if isinstance(one, int)]
 result = [len(wins), Person.objects.count(), Member.objects.count()]
 """,
@@ -91,17 +94,17 @@ result = [len(wins), Person.objects.count(), Member.objects.count()]
     ),
     "there is one first organiser": (
         """
-secret = people.first_organiser_link()
-together(lambda k: people.redeem(secret, f"p{k}", "a brand new secret").pk, 6)
+secret = links.first_organiser_link()
+together(lambda k: links.redeem(secret, f"p{k}", "a brand new secret").pk, 6)
 result = Person.objects.filter(is_staff=True).count()
 """,
         1,
     ),
     "one name is one account": (
         """
-team = teams.create_team(contest, "Foxes", SYSTEM)
-secrets = [people.new_link("member", SYSTEM, team=team) for _ in range(6)]
-made = together(lambda k: people.redeem(secrets[k], "ada", "a brand new secret").username, 6)
+team = registration.create_team(contest, "Foxes", SYSTEM)
+secrets = [links.new_link("member", SYSTEM, team=team) for _ in range(6)]
+made = together(lambda k: links.redeem(secrets[k], "ada", "a brand new secret").username, 6)
 result = [sorted(made), sum(link.used_at is not None for link in OneTimeLink.objects.all())]
 """,
         [["ada"] + ["invalid"] * 5, 1],
@@ -109,17 +112,17 @@ result = [sorted(made), sum(link.used_at is not None for link in OneTimeLink.obj
     "somebody joins one team": (
         """
 ada = Person.objects.create_user("ada")
-codes = [teams.create_team(contest, f"T{k}", SYSTEM).join_code for k in range(6)]
-made = together(lambda k: teams.join(codes[k], ada, Actor(ada)).number, 6)
+codes = [registration.create_team(contest, f"T{k}", SYSTEM).join_code for k in range(6)]
+made = together(lambda k: membership.join(codes[k], ada, Actor(ada)).number, 6)
 result = [sum(isinstance(one, int) for one in made), Member.objects.count()]
 """,
         [1, 1],
     ),
     "a team has one first captain": (
         """
-team = teams.create_team(contest, "Foxes", SYSTEM)
+team = registration.create_team(contest, "Foxes", SYSTEM)
 crew = [Person.objects.create_user(f"p{k}") for k in range(6)]
-together(lambda k: teams.join(team.join_code, crew[k], Actor(crew[k])).number, 6)
+together(lambda k: membership.join(team.join_code, crew[k], Actor(crew[k])).number, 6)
 result = [Member.objects.count(), Member.objects.filter(captain=True).count()]
 """,
         [6, 1],
@@ -127,7 +130,7 @@ result = [Member.objects.count(), Member.objects.filter(captain=True).count()]
     "guesses in the same moment do not pass the limit": (
         """
 Person.objects.create_user("ada", password="correct horse battery")
-made = together(lambda k: people.check_password("ada", "guess", f"192.0.2.{k}"), 30)
+made = together(lambda k: visits.check_password("ada", "guess", f"192.0.2.{k}"), 30)
 result = ([made.count("not-signed-in") <= throttle.LOG_IN.by_name,
      set(made) == {"not-signed-in", "throttled"}])
 """,
@@ -137,15 +140,15 @@ result = ([made.count("not-signed-in") <= throttle.LOG_IN.by_name,
         """
 ada = Person.objects.create_user("ada")
 for k in range(18):
-    people.new_token(ada, f"t{k}", 1, Actor(ada))
-together(lambda k: people.new_token(ada, f"n{k}", 1, Actor(ada))[0].pk, 8)
-result = people.live_tokens(ada).count()
+    tokens.new_token(ada, f"t{k}", 1, Actor(ada))
+together(lambda k: tokens.new_token(ada, f"n{k}", 1, Actor(ada))[0].pk, 8)
+result = tokens.live_tokens(ada).count()
 """,
         20,
     ),
     "a file that waited for a pause sees it": (
         """
-team = teams.create_team(contest, "Foxes", SYSTEM)
+team = registration.create_team(contest, "Foxes", SYSTEM)
 round = Round.objects.create(contest=contest, name="final", position=0)
 is_held = threading.Event()
 def one(k):
@@ -185,7 +188,7 @@ result = StoredFile.objects.get().visible_from == times["announce"]
     ),
     "a try that was given back is used once": (
         """
-team = teams.create_team(contest, "Foxes", SYSTEM)
+team = registration.create_team(contest, "Foxes", SYSTEM)
 round = Round.objects.create(contest=contest, name="final", position=0)
 place = {"kind": "reid", "challenge": "trace", "target": 2}
 def answer(k, **more):
@@ -219,14 +222,14 @@ Person.objects.create_user("ben", is_staff=True)
 other = Contest.objects.create(
     slug="d", name="D", rules_text=rules_text(Rules()), created_at=clock.now())
 rounds = [Round.objects.create(contest=c, name="final", position=0) for c in (contest, other)]
-crew = [teams.create_team(c, "Foxes", SYSTEM) for c in (contest, other)]
+crew = [registration.create_team(c, "Foxes", SYSTEM) for c in (contest, other)]
 for team in crew:
-    teams.join(team.join_code, ada, Actor(ada))
+    membership.join(team.join_code, ada, Actor(ada))
 is_held = threading.Event()
 def one(k):
     if k == 2:
         is_held.wait(PATIENCE)
-        return people.erase(ada, SYSTEM)
+        return erasure.erase(ada, SYSTEM)
     with transaction.atomic():  # as a submission does
         choices.locked(rounds[k], crew[k])
         is_held.set()
