@@ -63,7 +63,7 @@ class TestContestFiles:
         assert code == 0
         assert said["reidentification"] is None
         assert said["utility"] is None
-        assert "without the ID table" in said["sentences"][0]
+        assert "without the ID table" in said["sentences"][1]
 
     def test_gaps_in_reference_and_original(self, folder, capsys):
         for name, skip in (("ref.csv", 4), ("org.csv", 5)):
@@ -94,7 +94,7 @@ class TestContestFiles:
     def test_another_attack_joins_in(self, folder, capsys):
         said = answer(capsys, f"{WITH} --attack Random-T --attack Random-R")[1]
         assert "Random-T" in said["trace_inference"]["attacks"]
-        assert len(said["reidentification"]["attacks"]) == 4
+        assert len(said["reidentification"]["attacks"]) == 6
 
     def test_per_user(self, folder, capsys):
         said = answer(capsys, f"{WITH} --per-user")[1]

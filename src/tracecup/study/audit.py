@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.attack import Case, InferenceAttack, ReidAttack, strong_attacks
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.rng import child_seed
@@ -38,7 +38,7 @@ from tracecup.study.observed import (
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import IdTable, SetTraces, Traces
 
-PORTFOLIO = (
+PAPER = (
     "VisitProb-R",
     "HomeProb-R",
     "Fuzzy-R(0.33,1)",
@@ -48,6 +48,8 @@ PORTFOLIO = (
     "Replay-T",
     "Prior-T",
 )
+"""The attacks of the paper and of the 2019 winner, with their own linking."""
+PORTFOLIO = (*PAPER, *strong_attacks("quick"))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 10
 
@@ -226,6 +228,15 @@ class Audit:
     def _lowest(self, *, blind: bool) -> NDArray[np.float64]:
         rows = [one.score.per_user for one in self.trace if is_blind(one.attack) == blind]
         return np.min(rows, axis=0) if rows else np.full(self.users, np.nan)
+
+
+def portfolio(strength: str = "quick") -> tuple[str, ...]:
+    """The attacks of an audit: the paper's, and all strong ones up to a strength.
+
+    >>> portfolio("standard")[-2:]
+    ('Bayes-R', 'Bayes-T')
+    """
+    return (*PAPER, *strong_attacks(strength))
 
 
 def audit(

@@ -24,7 +24,8 @@ CAVEATS = (
 
 def sentences(audit: Audit) -> list[str]:
     """The findings, one after the other."""
-    return [*_identification(audit), *_inference(audit), *_usefulness(audit), *_persons(audit)]
+    parts = (_strength, _identification, _inference, _usefulness, _persons)
+    return [sentence for part in parts for sentence in part(audit)]
 
 
 def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
@@ -74,6 +75,23 @@ def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
     if per_user:
         found["per_user"] = [vars(audit.risk(i)) for i in range(audit.users)]
     return found
+
+
+def _strength(audit: Audit) -> list[str]:
+    """What was tried, and what is known to be stronger."""
+    names = [one.attack for one in (*audit.reid, *audit.trace)]
+    stronger = []
+    if not any(name.startswith("Bayes-") for name in names):
+        stronger.append("Bayes attacks that learn the protection from the release (standard)")
+    if not any("channel=identity" in name or "channel=known" in name for name in names):
+        stronger.append("those that know or trust it (max)")
+    if not any(name.startswith("Learned-") for name in names):
+        stronger.append("networks trained on public data (Learned-R, Learned-T)")
+    known = f" Known to be stronger: {'; '.join(stronger)}." if stronger else ""
+    return [
+        f"{len(audit.reid)} re-identifications and {len(audit.trace)} trace inferences were run."
+        f"{known}"
+    ]
 
 
 def _identification(audit: Audit) -> list[str]:
