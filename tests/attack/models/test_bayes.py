@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tracecup.attack import BayesR, Case
+from tracecup.attack.models.bayes import bayes_evidence
+from tracecup.attack.models.slotwise import slot_likelihoods
+
+
+class TestBayesEvidence:
+    @pytest.mark.parametrize("channel", ["identity", "learned", "known(PL(4,1))"])
+    def test_scores_are_likelihoods_under_prior_and_channel(
+        self, make_case: Callable[..., Case], channel: str
+    ) -> None:
+        case = make_case(1)
+        found = bayes_evidence(case, channel, rng=3)
+        expected = np.einsum("utx,xy->uty", found.prior.probabilities, found.channel)
+        slow = slot_likelihoods(expected.astype(np.float32), case.released).rows(0, 6)
+        assert np.allclose(found.scores.rows(0, 6), slow, atol=1e-3)
+
+    def test_the_same_case_is_learnt_once(self, make_case: Callable[..., Case]) -> None:
+        case, other = make_case(2), make_case(2)
+        first = bayes_evidence(case, "learned")
+        assert bayes_evidence(case, "learned") is first
+        again = bayes_evidence(other, "learned")
+        assert again is not first
+        assert np.array_equal(again.scores.rows(0, 6), first.scores.rows(0, 6))
+
+    def test_another_seed_runs_a_known_defence_anew(self, make_case: Callable[..., Case]) -> None:
+        case, attack = make_case(3), BayesR(channel="known(RR(1))")
+        one, two = attack.score_matrix(case, 1), attack.score_matrix(case, 2)
+        assert not np.array_equal(one, two)
+        assert np.array_equal(one, attack.score_matrix(case, 1))
