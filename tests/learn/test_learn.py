@@ -1,4 +1,4 @@
-"""Training with JAX; skipped where JAX is not installed (the extra `learn`, `make test-learn`)."""
+"""Training with JAX; skipped where JAX is not installed (the extra `learn`)."""
 
 from __future__ import annotations
 

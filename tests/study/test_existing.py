@@ -37,9 +37,11 @@ def team() -> Team:
 
 
 class TestLists:
-    def test_every_defence_of_ours_is_there(self) -> None:
+    def test_every_defence_of_ours_is_there_unless_it_reads_a_model(self) -> None:
         written = {one.written.partition("(")[0] for one in defences()}
-        assert written == set(methods("obfuscator"))
+        missing = set(methods("obfuscator")) - written
+        assert written <= set(methods("obfuscator"))
+        assert missing == {"Equalise"}  # which may read the models of a race; see the study of it
 
     def test_every_attack_of_ours_is_there_unless_it_reads_a_model(self) -> None:
         named = {method.name for method in attacks()}

@@ -33,7 +33,12 @@ WEIGHT_OF_ONE = 0.012
 Floats = NDArray[np.float32]
 
 
-@register("obfuscator", "Equalise", "equal likelihoods inside groups, under a portfolio of models")
+@register(
+    "obfuscator",
+    "Equalise",
+    "equal likelihoods inside groups, under a portfolio of models",
+    "tracecup's own; described and measured in the guide, Learned attacks and a race",
+)
 @dataclass(frozen=True)
 class Equalise(Obfuscator):
     """For every user minimise price + weight |sum over cells of L[t, y] - target|^2 at the floor.
