@@ -9,6 +9,7 @@ import pytest
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: pip install tracecup[learn]")
 
+# All that follows is imported after the skip (E402), because it needs JAX.
 import jax.numpy as jnp  # noqa: E402 - after the skip
 
 from tracecup.attack import Case  # noqa: E402

@@ -100,7 +100,7 @@ class Archive(StoredFiles):
         return read_clock(self.public / CLOCK_FILE)
 
     @cached_property
-    def judge(self) -> Judge:  # type: ignore[override]
+    def judge(self) -> Judge:  # type: ignore[override]  # a property, computed once
         """The judge that these rules make."""
         return Judge(self.rules, self.city, self.clock)
 

@@ -50,7 +50,7 @@ class Setting(StoredFiles):
         return read_city(self.file(CITY_FILE))
 
     @cached_property
-    def judge(self) -> Judge:  # type: ignore[override]
+    def judge(self) -> Judge:  # type: ignore[override]  # a property, computed once
         """The judge of the round."""
         return Judge(self.rules, self.city, self.clock)
 
