@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,19 +14,24 @@ from tracecup.errors import InvalidParameter
 
 # Plays the tiny season again and again in child processes that are killed (SIGKILL) just before
 # or after their n-th rename, n drawn from a fixed seed, until one of them reaches the end.
+# One thread, because a fork beside threads may hang, and once unharmed before, so that the
+# children find every kernel compiled; a child that hangs says where.
 KILLED_AGAIN_AND_AGAIN = """
-import os, random, signal, sys, pathlib
+import faulthandler, os, random, signal, sys, pathlib
 sys.path.insert(0, sys.argv[1])
 from conftest import TinyWorld, tiny_rules
 from tracecup.contest.season import Season, play
 
+play(pathlib.Path(sys.argv[3]), Season(tiny_rules(), teams=5, seed=1), TinyWorld())
 draw, kills = random.Random(7), 0
 rename = pathlib.Path.replace
 while True:
-    # At most 19 of the season's 168 renames before a kill: eight kills at least, in any order.
-    left, late = draw.randrange(1, 20), draw.random() < 0.5
+    # The first eight make 164 of the season's 168 renames at most, so there are eight kills at
+    # least; more and more each time, because one step, done whole or again, has over 20.
+    left, late = draw.randrange(1, 20 + kills // 2), draw.random() < 0.5
     child = os.fork()
     if child == 0:
+        faulthandler.dump_traceback_later(120, exit=True)
         def counted(self, target):
             global left
             left -= 1
@@ -94,7 +100,10 @@ class TestPlay:
     ):
         here = str(Path(__file__).parent)
         done = subprocess.run(
-            [sys.executable, "-c", KILLED_AGAIN_AND_AGAIN, here, str(tmp_path / "a")],
+            [sys.executable, "-c", KILLED_AGAIN_AND_AGAIN, here,
+             str(tmp_path / "a"), str(tmp_path / "unharmed")],
+            env=os.environ | {"TRACECUP_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                              "OMP_NUM_THREADS": "1"},
             capture_output=True, text=True, check=False, timeout=900,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-2000:]
