@@ -18,6 +18,7 @@ from typing import IO, Any, cast
 
 import zstandard
 
+from tracecup import archives
 from tracecup.errors import InvalidFile, Problem, UnreadableFile
 
 MIB = 1 << 20
@@ -70,16 +71,21 @@ def magic_of(path: str | os.PathLike[str]) -> bytes:
 
 
 def read_blocks(
-    path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS, block_bytes: int = BLOCK_BYTES
+    path: str | os.PathLike[str],
+    limits: Limits = DEFAULT_LIMITS,
+    block_bytes: int = BLOCK_BYTES,
+    *,
+    foreign: bool = False,
 ) -> Iterator[bytes]:
     """The content in blocks, decompressed on the way, never more than `limits.max_bytes` in all.
 
+    `foreign`: also xz, and zip archives of one file, as raw data come (`tracecup.archives`).
     Raises `InvalidFile` for a broken or truncated archive and for more bytes than allowed.
     """
     with open_regular(path) as raw:
         magic = _read(path, raw, 4)
         raw.seek(0)
-        source = _decompressed(raw, magic)
+        source = _decompressed(path, raw, magic, foreign)
         packed = source is not raw
         if not packed and os.fstat(raw.fileno()).st_size > limits.max_bytes:
             raise too_large(path, limits, f"{os.fstat(raw.fileno()).st_size} bytes")
@@ -207,12 +213,16 @@ def _read(path: str | os.PathLike[str], file: IO[bytes], size: int) -> bytes:
     try:
         return file.read(size) or b""
     except _BROKEN as error:
-        cut = isinstance(error, EOFError)
-        found = "a truncated archive" if cut else f"a broken archive ({error})"
-        known = " or ".join(one.name for one in COMPRESSIONS)
-        raise InvalidFile(path, [Problem(0, "", found, f"a complete {known} file")]) from error
+        raise _broken(path, error) from error
     except OSError as error:
         raise UnreadableFile(path, _reason(error)) from error
+
+
+def _broken(path: str | os.PathLike[str], error: Exception) -> InvalidFile:
+    cut = isinstance(error, EOFError)
+    found = "a truncated archive" if cut else f"a broken archive ({error})"
+    known = " or ".join(one.name for one in COMPRESSIONS)
+    return InvalidFile(path, [Problem(0, "", found, f"a complete {known} file")])
 
 
 class _WholeZstd:
@@ -244,10 +254,19 @@ class _WholeZstd:
         return out
 
 
-def _decompressed(raw: IO[bytes], magic: bytes) -> IO[bytes]:
+def _decompressed(
+    path: str | os.PathLike[str], raw: IO[bytes], magic: bytes, foreign: bool
+) -> IO[bytes]:
     for one in COMPRESSIONS:
         if magic.startswith(one.magic):
             return one.reader(raw)
+    if foreign and magic == archives.XZ_MAGIC:
+        return cast(IO[bytes], archives.WholeXz(raw))
+    if foreign and magic == archives.ZIP_MAGIC:
+        try:
+            return archives.open_zip(raw)
+        except archives.BROKEN as error:
+            raise _broken(path, error) from error
     return raw
 
 
@@ -322,7 +341,7 @@ COMPRESSIONS: tuple[Compression, ...] = (
 )
 """All of them; readers, writers, names and the web server follow from here."""
 _BROKEN: tuple[type[Exception], ...] = (
-    EOFError,
+    *archives.BROKEN,
     *(error for one in COMPRESSIONS for error in one.broken),
 )
 PARQUET_SUFFIX = ".parquet"

@@ -100,7 +100,11 @@ class TestData:
             ("data foursquare checkins.txt", "a file of check-ins and one of venues, got 1"),
             ("data tsmc2014 checkins.txt --utc-offset 60", "tell the local time"),
             ("data gowalla checkins.txt --training-share 1", "0 to below 1, got 1.0"),
-            ("data gowalla checkins.txt --start 11:00 --end 5:00", "past midnight"),
+            ("data gowalla checkins.txt --zone Mars/Base", "no time zone is called"),
+            ("data gowalla checkins.txt --zone Asia/Tokyo --utc-offset 9", "an offset or a zone"),
+            ("data parquet checkins.txt --time unix", "know their types"),
+            ("data gpx checkins.txt --max-speed 0", "max_speed must be a finite number > 0"),
+            ("data csv checkins.txt --columns nothing", "or by a preset"),
             ("data gowalla checkins.txt --grid 4by4", "like 32x32"),
         ],
     )
@@ -108,8 +112,6 @@ class TestData:
         self, folder: Path, capsys: pytest.CaptureFixture[str], words: str, message: str
     ):
         given = WORDS.split() if "--grid" not in words else WORDS.replace("--grid 4x4", "").split()
-        if "11:00" in words:
-            given = WORDS.replace("--start 8:00 --end 12:00", "").split()
         assert run([*words.split(), *given]) == 2
         assert message in capsys.readouterr().err.replace("\n", " ")
         assert not (folder / "made").exists()
@@ -124,6 +126,30 @@ class TestData:
         assert answer(capsys, f"data gowalla checkins.txt {WORDS}")[0] == 1
         code, said = answer(capsys, f"data gowalla checkins.txt {WORDS} --bad-lines skip")
         assert (code, said["dropped"]["bad_lines"]) == (0, 1)
+
+    def test_hours_past_midnight(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        words = WORDS.replace("--start 8:00 --end 12:00", "--start 11:00 --end 9:00")
+        code, said = answer(capsys, f"data gowalla checkins.txt {words}")
+        clock = read_clock("made/info_time.csv")
+        assert (code, clock.reference.slots, clock.reference.minutes[-1]) == (0, 22, 32 * 60)
+        # 7:00 and 8:00 belong to the day before.
+        assert said["dropped"]["off_hours"] == sum(
+            "T09" in when or "T10" in when for _, when, y, _ in rows() if y <= 4
+        )
+
+    def test_kilometres_of_the_latitude(self, folder: Path):
+        assert run(f"data gowalla checkins.txt {WORDS}".split()) == 0
+        grid = read_city("made/info_region.csv").grid
+        assert grid.km_x == pytest.approx(111 * np.cos(np.radians(2)))
+        assert grid.km_y == 111
+
+    def test_cleaning_is_counted(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        with (folder / "checkins.txt").open("a") as file:
+            file.write("3\t2012-04-01T09:30:00Z\t1\t1\tp\n" * 2)
+        words = f"data gowalla checkins.txt {WORDS} --duplicates drop --max-speed 900"
+        code, said = answer(capsys, words)
+        assert (code, said["dropped"]["duplicates"]) == (0, 1)
+        assert said["records"] + sum(said["dropped"].values()) == len(rows()) + 2
 
     def test_csv_with_columns_and_a_tab(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         lines = [f"n{u}\t{when}\t{y}\t{x}\n" for u, when, y, x in rows()]

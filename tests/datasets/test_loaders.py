@@ -14,11 +14,12 @@ from tracecup.records import Timetable
 
 class TestLoaderOf:
     def test_every_public_data_set_has_a_name(self):
-        named = {"csv", "parquet", "geolife", "gowalla", "foursquare", "tsmc2014", "peopleflow"}
-        assert set(LOADERS) == named
+        named = {"csv", "parquet", "geoparquet", "gpx", "google-takeout"}
+        public = {"geolife", "gowalla", "foursquare", "tsmc2014", "peopleflow"}
+        assert set(LOADERS) == named | public
 
     def test_unknown_names_list_the_known_ones(self):
-        with pytest.raises(InvalidParameter, match="known: csv, parquet, geolife"):
+        with pytest.raises(InvalidParameter, match="known: csv, parquet, geoparquet, gpx"):
             loader_of("geo")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from hypothesis import strategies as st
 from tracecup.datasets import (
     Box,
     Dataset,
+    from_frame,
     read_csv,
     read_foursquare,
     read_geolife,
     read_gowalla,
+    read_gpx,
     read_parquet,
     read_peopleflow,
+    read_takeout,
     read_tsmc2014,
 )
 from tracecup.datasets.geolife import DAYS_TO_1970
@@ -104,7 +108,57 @@ def peopleflow(folder: Path, rows: Sequence[tuple]) -> Dataset:
     return read_peopleflow(folder, box=BOX, nx=4, ny=4, timetable=PEOPLE_FLOW, chain=False)
 
 
-LOADERS = [table, parquet, gowalla, foursquare, tsmc2014, geolife, peopleflow]
+def points(folder: Path, rows: Sequence[tuple]) -> Dataset:
+    lines = [f"u{u};2012-04-03 {h:02d}:{m:02d}:00+00;POINT ({x} {y})" for u, h, m, y, x, _ in rows]
+    (folder / "t.csv").write_text("uid;t;geometry\n" + "\n".join(lines) + "\n")
+    return read_csv(folder / "t.csv", box=BOX, nx=4, ny=4, timetable=CHECK_INS)
+
+
+def frame(_: Path, rows: Sequence[tuple]) -> Dataset:
+    user, hour, minute, y, x, _ = zip(*rows, strict=True)
+    columns = {
+        "uid": [f"u{u}" for u in user],
+        "t": [1000 * (3600 * h + 60 * m + 10**9) for h, m in zip(hour, minute, strict=True)],
+        "geom": [f"POINT ({x} {y})" for x, y in zip(x, y, strict=True)],
+    }
+    return from_frame(columns, box=BOX, nx=4, ny=4, timetable=CHECK_INS)
+
+
+def gpx(folder: Path, rows: Sequence[tuple]) -> Dataset:
+    paths = []
+    for user in sorted({row[0] for row in rows}):
+        lines = [
+            f'<trkpt lat="{y}" lon="{x}"><time>2012-04-03T{h:02d}:{m:02d}:00Z</time></trkpt>'
+            for u, h, m, y, x, _ in rows
+            if u == user
+        ]
+        path = folder / f"{user}.gpx"
+        path.write_text("<gpx><trk><trkseg>" + "".join(lines) + "</trkseg></trk></gpx>")
+        paths.append(path)
+    return read_gpx(paths, box=BOX, nx=4, ny=4, timetable=CHECK_INS)
+
+
+def takeout(folder: Path, rows: Sequence[tuple]) -> Dataset:
+    paths = []
+    for user in sorted({row[0] for row in rows}):
+        items = [
+            {
+                "latitudeE7": round(1e7 * y),
+                "longitudeE7": round(1e7 * x),
+                "timestamp": f"2012-04-03T{h:02d}:{m:02d}:00Z",
+            }
+            for u, h, m, y, x, _ in rows
+            if u == user
+        ]
+        path = folder / f"{user}.json"
+        path.write_text(json.dumps({"locations": items}))
+        paths.append(path)
+    return read_takeout(paths, box=BOX, nx=4, ny=4, timetable=CHECK_INS)
+
+
+LOADERS = [
+    table, parquet, points, frame, gpx, takeout, gowalla, foursquare, tsmc2014, geolife, peopleflow,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("load", LOADERS)

@@ -1,17 +1,19 @@
-"""Generic CSV and Parquet tables of positions."""
+"""Generic text tables of positions, and the habits of other libraries."""
 
 from __future__ import annotations
 
 import datetime
+import lzma
+import math
+import zipfile
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.datasets import TOKYO_CENTRE, read_csv, read_parquet
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, TraceCupError
+from tracecup.datasets import TOKYO_CENTRE, Cleaning, read_csv
+from tracecup.datasets.tableform import COLUMNS
+from tracecup.errors import InvalidFile, InvalidParameter, TraceCupError
 
 ROWS = [
     ("ann", "2013-07-01 09:00:00", 35.66, 139.70),
@@ -70,8 +72,16 @@ class TestReadCsv:
             read_csv(path, box=TOKYO_CENTRE)
 
     def test_missing_column_is_named(self, write):
-        with pytest.raises(InvalidFile, match="line 1, column lon"):
-            read_csv(write("user,time,lat,long\n"), box=TOKYO_CENTRE)
+        with pytest.raises(InvalidFile, match="line 1, column lon: found 0 times.*--columns"):
+            read_csv(
+                write("user,time,lat,long\n"),
+                box=TOKYO_CENTRE,
+                columns=COLUMNS,
+            )
+
+    def test_column_that_is_not_found_is_named(self, write):
+        with pytest.raises(InvalidFile, match="column lon: found no such column.*--columns"):
+            read_csv(write("user,time,lat,east\n"), box=TOKYO_CENTRE)
 
     @pytest.mark.parametrize(
         "options",
@@ -96,82 +106,88 @@ class TestReadCsv:
             return
 
 
-def parquet(path, rows=ROWS, **columns):
-    table = {
-        "user": [row[0] for row in rows],
-        "time": [row[1] for row in rows],
-        "lat": [row[2] for row in rows],
-        "lon": [row[3] for row in rows],
-    }
-    pq.write_table(pa.table(table | columns), path)
-    return path
+class TestHabits:
+    """Files of exactly the shapes that other libraries write."""
 
+    def expected(self, write):
+        return read_csv(write(text_of_rows()), box=TOKYO_CENTRE).records
 
-class TestReadParquet:
-    def test_equals_the_csv(self, write, tmp_path):
-        path = parquet(tmp_path / "table.parquet")
-        csv = read_csv(write(text_of_rows()), box=TOKYO_CENTRE)
-        assert read_parquet(path, box=TOKYO_CENTRE).records == csv.records
+    def same(self, write, text, **options):
+        found = read_csv(write(text), box=TOKYO_CENTRE, **options)
+        return found.records == self.expected(write)
 
-    @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-    def test_time_stamps(self, tmp_path, unit):
-        when = [datetime.datetime.fromisoformat(row[1]) for row in ROWS]
-        path = parquet(tmp_path / "t.parquet", time=pa.array(when, pa.timestamp(unit)))
-        records = read_parquet(path, box=TOKYO_CENTRE).records
-        assert records.instant.tolist() == [36, 37, 36]
-        assert records.unix[0] == 1372669200
+    def test_scikit_mobility(self, write):
+        text = "lat,lng,datetime,uid\n" + "".join(f"{y},{x},{t},{u}\n" for u, t, y, x in ROWS)
+        assert self.same(write, text)
+        assert self.same(write, text, columns="scikit-mobility")
 
-    def test_numbers_as_users_and_times(self, tmp_path):
-        path = parquet(tmp_path / "t.parquet", user=[9, 10] * 3, time=[1372669200.5] * 6)
-        records = read_parquet(path, box=TOKYO_CENTRE).records
-        assert (records.users.tolist(), records.names) == ([9, 10], ())
+    def test_trackintel(self, write):
+        head = "id;user_id;tracked_at;latitude;longitude;elevation;accuracy\n"
+        rows = (f"0;{u};{t.replace(' ', 'T')}Z;{y};{x};456;1\n" for u, t, y, x in ROWS)
+        assert self.same(write, head + "".join(rows))
 
-    @pytest.mark.parametrize(
-        ("column", "values"),
-        [
-            ("lat", [35.7, None] * 3),
-            ("lon", [139.7, float("nan")] * 3),
-            ("user", ["a", None] * 3),
-            ("time", ["2013-07-01 09:00:00", "noon"] * 3),
-            ("time", [1372669200.0, 1e300] * 3),
-        ],
-    )
-    def test_bad_row_is_named(self, tmp_path, column, values):
-        path = parquet(tmp_path / "t.parquet", **{column: values})
-        with pytest.raises(InvalidFile, match="line 2") as caught:
-            read_parquet(path, box=TOKYO_CENTRE)
-        assert caught.value.total == 3
+    def test_trackintel_with_points(self, write):
+        head = "id,user_id,tracked_at,geom\n"
+        rows = (f"0,{u},{t}+00:00,POINT ({x:.16f} {y:.16f})\n" for u, t, y, x in ROWS)
+        assert self.same(write, head + "".join(rows), columns="trackintel")
 
-    def test_bad_rows_can_be_skipped(self, tmp_path):
-        path = parquet(tmp_path / "t.parquet", lat=[35.7, None] * 3)
-        assert read_parquet(path, box=TOKYO_CENTRE, bad_lines="skip").dropped.bad_lines == 3
+    def test_movingpandas(self, write):
+        head = "X;Y;fid;id;sequence;trajectory_id;tracker;t\n"
+        rows = (f"{x};{y};1;1;1;1;{u};{t}+00\n" for u, t, y, x in ROWS)
+        assert self.same(write, head + "".join(rows))
 
-    def test_wrong_type_is_named(self, tmp_path):
-        path = parquet(tmp_path / "t.parquet", lat=["35.7"] * 6)
-        with pytest.raises(InvalidFile, match="column lat: found string, expected numbers"):
-            read_parquet(path, box=TOKYO_CENTRE)
+    def test_movingpandas_with_points(self, write):
+        head = "t\ttraj_id\tgeometry\n"
+        rows = (f"{t}\t{u}\tPOINT ({x} {y})\n" for u, t, y, x in ROWS)
+        assert self.same(write, head + "".join(rows), columns="movingpandas")
 
-    def test_missing_column_is_named(self, tmp_path):
-        path = parquet(tmp_path / "t.parquet")
-        with pytest.raises(InvalidFile, match="column longitude"):
-            read_parquet(path, box=TOKYO_CENTRE, columns=("user", "time", "lat", "longitude"))
+    @pytest.mark.parametrize("unit", [1, 1000])
+    def test_numbers_as_times(self, write, unit):
+        stamp = datetime.datetime.fromisoformat
+        rows = [
+            (u, int(unit * stamp(t).replace(tzinfo=datetime.UTC).timestamp()), y, x)
+            for u, t, y, x in ROWS
+        ]
+        assert self.same(write, text_of_rows(rows=rows))
+        kind = "unix" if unit == 1 else "milliseconds"
+        assert self.same(write, text_of_rows(rows=rows), time=kind)
 
-    def test_another_kind_of_file(self, write):
-        with pytest.raises(InvalidFile, match="expected a Parquet file"):
-            read_parquet(write(text_of_rows()), box=TOKYO_CENTRE)
+    def test_day_first_on_request(self, write):
+        rows = [(u, f"1/7/2013 {t[11:]}", y, x) for u, t, y, x in ROWS]
+        assert self.same(write, text_of_rows(rows=rows), time="day-first")
+        with pytest.raises(InvalidFile, match="expected a time YYYY-MM-DD"):
+            read_csv(write(text_of_rows(rows=rows)), box=TOKYO_CENTRE)
 
-    def test_nothing_in_the_box(self, tmp_path):
-        path = parquet(tmp_path / "t.parquet", lat=[0.0] * 6)
-        with pytest.raises(InvalidTraces, match="no record"):
-            read_parquet(path, box=TOKYO_CENTRE)
+    @pytest.mark.parametrize("kind", ["xz", "zip"])
+    def test_archives(self, write, tmp_path, kind):
+        text, path = text_of_rows().encode(), tmp_path / f"table.csv.{kind}"
+        if kind == "xz":
+            path.write_bytes(lzma.compress(text))
+        else:
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("folder/table.csv", text)
+        assert read_csv(path, box=TOKYO_CENTRE).records == self.expected(write)
 
-    @given(st.integers(0, 3000), st.binary(min_size=1, max_size=20))
-    def test_damaged_file_gives_data_or_our_error(self, tmp_path_factory, at, damage):
-        path = parquet(tmp_path_factory.mktemp("fuzz") / "t.parquet")
-        content = path.read_bytes()
-        at %= len(content)
-        path.write_bytes(content[:at] + damage + content[at + len(damage) :])
-        try:
-            read_parquet(path, box=TOKYO_CENTRE)
-        except TraceCupError:
-            return
+    def test_zone_with_daylight_saving(self, write):
+        times = ("2013-03-30T08:00:00Z", "2013-04-01T08:00:00Z")
+        path = write("user,time,lat,lon\n" + "".join(f"4,{t},35.7,139.7\n" for t in times))
+        records = read_csv(path, box=TOKYO_CENTRE, zone="Europe/Zurich").records
+        assert records.instant.tolist() == [36, 48]
+
+    def test_web_mercator(self, write):
+        radius = 6378137.0
+        rows = [
+            (u, t, radius * math.asinh(math.tan(math.radians(y))), radius * math.radians(x))
+            for u, t, y, x in ROWS
+        ]
+        found = read_csv(write(text_of_rows(rows=rows)), box=TOKYO_CENTRE, crs="EPSG:3857")
+        assert found.records == self.expected(write)
+
+    def test_inaccurate_points_are_dropped_and_counted(self, write):
+        near = ("5", "500", "", "5", "5", "5")
+        lines = [f"{u},{t},{y},{x},{a}" for (u, t, y, x), a in zip(ROWS, near, strict=True)]
+        path = write("\n".join(["user,time,lat,lon,accuracy", *lines, ""]))
+        found = read_csv(path, box=TOKYO_CENTRE, cleaning=Cleaning(max_accuracy=100))
+        assert (found.records.names, found.dropped.inaccurate) == (("ann",), 1)
+        with pytest.raises(InvalidParameter, match="tell no accuracy"):
+            read_csv(write(text_of_rows()), box=TOKYO_CENTRE, cleaning=Cleaning(max_accuracy=9))

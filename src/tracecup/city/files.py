@@ -14,7 +14,13 @@ from typing import NoReturn, TypeVar
 import numpy as np
 
 from tracecup.city.clock import Clock, ContestClock
-from tracecup.city.grid import MAX_REGIONS, City, Grid
+from tracecup.city.grid import (
+    KM_PER_DEGREE_LATITUDE,
+    KM_PER_DEGREE_LONGITUDE,
+    MAX_REGIONS,
+    City,
+    Grid,
+)
 from tracecup.city.places import Places
 from tracecup.errors import InvalidFile, Problem, TraceCupError
 from tracecup.safeio import DEFAULT_LIMITS, Limits, atomic_write, read_lines, show
@@ -23,6 +29,7 @@ Path = str | PathLike[str]
 T = TypeVar("T")
 
 REGION_HEADER = ("reg_id", "y_id", "x_id", "y(center)", "x(center)", "hospital")
+KM_HEADER = (*REGION_HEADER, "km_per_y", "km_per_x")
 TIME_HEADER = ("ref/org", "time_id", "day", "hour", "min")
 PLACE_HEADER = ("poi_id", "y", "x", "category", "y_id", "x_id", "2D_id", "count")
 # Cell sizes come from differences of centres that carry rounding in their last digits.
@@ -35,8 +42,10 @@ def read_city(path: Path, places: Path | None = None, limits: Limits = DEFAULT_L
 
     The grid's size comes from the file: ids row by row from the south-west, complete, in order.
     A grid of one row or column has no cell height or width of its own: cells are then square.
+    Two more columns, the same in every row, tell the km of a degree north and a degree east;
+    without them they are the contest's 111 and 91.
     """
-    rows = list(_rows(path, (REGION_HEADER, REGION_HEADER[:-1]), limits))
+    rows = list(_rows(path, (REGION_HEADER, REGION_HEADER[:-1], KM_HEADER), limits))
     if not rows:
         _fail(path, 0, "", "no rows", "one row for every region")
     nx = max(_whole(path, n, "x_id", row[2], 1, MAX_REGIONS) for n, row in rows)
@@ -48,30 +57,47 @@ def read_city(path: Path, places: Path | None = None, limits: Limits = DEFAULT_L
     hospitals: list[int] = []
     for k, (n, row) in enumerate(rows):
         y, x = divmod(k, nx)
+        if row[6:] != rows[0][1][6:]:
+            _fail(path, n, KM_HEADER[6], ",".join(row[6:]), f"{','.join(rows[0][1][6:])} as above")
         for column, text, wanted in zip(REGION_HEADER, row, (k + 1, y + 1, x + 1), strict=False):
             if text != str(wanted):
                 _fail(path, n, column, show(text), f"{wanted} (rows go south-west to north-east)")
         _axis(path, n, "y(center)", row[3], latitudes, y)
         _axis(path, n, "x(center)", row[4], longitudes, x)
-        if len(row) == 6 and _whole(path, n, "hospital", row[5], 0, 1):
+        if len(row) >= 6 and _whole(path, n, "hospital", row[5], 0, 1):
             hospitals.append(k)
     height, width = _step(path, "y(center)", latitudes), _step(path, "x(center)", longitudes)
+    km = [
+        _number(path, 2, name, text)
+        for name, text in zip(KM_HEADER[6:], rows[0][1][6:], strict=False)
+    ]
+    km_y, km_x = km or (KM_PER_DEGREE_LATITUDE, KM_PER_DEGREE_LONGITUDE)
+    if min(km_y, km_x) <= 0:
+        _fail(path, 2, KM_HEADER[6], ",".join(rows[0][1][6:]), "kilometres of a degree, above 0")
     if height is None:
-        height = (width * 91 if width else FALLBACK_KM) / 111
+        height = (width * km_x if width else FALLBACK_KM) / km_y
     if width is None:
-        width = height * 111 / 91
-    grid = _guard(path, lambda: Grid(tuple(latitudes), tuple(longitudes), height, width))
+        width = height * km_y / km_x
+    grid = _guard(
+        path, lambda: Grid(tuple(latitudes), tuple(longitudes), height, width, km_y, km_x)
+    )
     return City(grid, hospitals, read_places(places, grid) if places else Places.none())
 
 
 def write_city(path: Path, city: City) -> None:
-    """Write `info_region.csv`; centres in full float precision."""
+    """Write `info_region.csv`; centres in full float precision.
+
+    A grid with other kilometres than the contest's gets two columns that tell them.
+    """
     grid = city.grid
-    lines = [",".join(REGION_HEADER)]
+    km = (grid.km_per_latitude, grid.km_per_longitude)
+    plain = km == (KM_PER_DEGREE_LATITUDE, KM_PER_DEGREE_LONGITUDE)
+    lines = [",".join(REGION_HEADER if plain else KM_HEADER)]
+    tail = "" if plain else f",{km[0]!r},{km[1]!r}"
     for k in range(city.n_regions):
         y, x = divmod(k, grid.nx)
         centre = f"{grid.latitudes[y]!r},{grid.longitudes[x]!r}"
-        lines.append(f"{k + 1},{y + 1},{x + 1},{centre},{int(city.is_hospital[k])}")
+        lines.append(f"{k + 1},{y + 1},{x + 1},{centre},{int(city.is_hospital[k])}{tail}")
     _write(path, lines)
 
 

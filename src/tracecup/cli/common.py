@@ -213,6 +213,13 @@ def columns_of(text: str) -> tuple[str, str, str, str]:
     return names[0], names[1], names[2], names[3]
 
 
+def table_columns(text: str | None) -> str | tuple[str, ...] | None:
+    """What `--columns` says: names, a preset, or nothing."""
+    if text is None or "," not in text:
+        return text
+    return tuple(name.strip() for name in text.split(","))
+
+
 def load_timetable(
     name: str,
     start: str | None = None,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.markup import escape
 
 from tracecup.cli.common import (
     End,
@@ -18,12 +19,15 @@ from tracecup.cli.common import (
     SlotMinutes,
     Start,
     box_of,
-    columns_of,
     emit,
     grid_size,
     load_timetable,
+    table_columns,
     table_of,
 )
+
+TABLES = "Tables"
+CLEANING = "Cleaning"
 
 
 def add(app: typer.Typer) -> None:
@@ -36,7 +40,8 @@ def data(
         str,
         typer.Argument(
             metavar="FORMAT",
-            help="csv, parquet, geolife, gowalla, foursquare, tsmc2014 or peopleflow.",
+            help="csv, parquet, geoparquet, gpx, google-takeout, geolife, gowalla, foursquare, "
+            "tsmc2014 or peopleflow.",
         ),
     ],
     inputs: Annotated[list[Path], typer.Argument(metavar="INPUT...", help="Raw files or folder.")],
@@ -72,13 +77,82 @@ def data(
         float | None,
         typer.Option("--utc-offset", help="Minutes to add to UTC to get the hour of the day."),
     ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            "--zone", help="Instead: IANA time zone of the box, with daylight saving (Asia/Tokyo)."
+        ),
+    ] = None,
     columns: Annotated[
-        str, typer.Option("--columns", help="csv, parquet: names of the four columns.")
-    ] = "user,time,lat,lon",
+        str | None,
+        typer.Option(
+            "--columns",
+            help="Tables: names of user, time, latitude and longitude, or of user, time and "
+            "points; or scikit-mobility, trackintel, movingpandas. Found by usual names without.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
     time: Annotated[
-        str, typer.Option("--time", help="csv: iso, or unix for seconds since 1970.")
-    ] = "iso",
-    delimiter: Annotated[str, typer.Option("--delimiter", help="csv: what parts columns.")] = ",",
+        str | None,
+        typer.Option(
+            "--time",
+            help="csv: iso, unix (seconds), milliseconds or day-first; found out without.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter",
+            help="csv: what parts columns; found out without.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    crs: Annotated[
+        str | None,
+        typer.Option(
+            "--crs",
+            help="Coordinate system of positions that are not degrees: EPSG:3857, or any other "
+            "if pyproj is installed. GeoParquet names its own.",
+            rich_help_panel=TABLES,
+        ),
+    ] = None,
+    max_accuracy: Annotated[
+        float | None,
+        typer.Option(
+            "--max-accuracy",
+            help="Drop points with an accuracy above so many metres.",
+            rich_help_panel=CLEANING,
+        ),
+    ] = None,
+    duplicates: Annotated[
+        Literal["keep", "drop"],
+        typer.Option(
+            "--duplicates",
+            help="Drop points of the same user, time and place (and count them as such).",
+            rich_help_panel=CLEANING,
+        ),
+    ] = "keep",
+    max_speed: Annotated[
+        float | None,
+        typer.Option(
+            "--max-speed",
+            help="Drop stray points, which nobody reaches below so many km/h.",
+            rich_help_panel=CLEANING,
+        ),
+    ] = None,
+    stay_minutes: Annotated[
+        float | None,
+        typer.Option(
+            "--stay-minutes",
+            help="Keep only stays of at least so many minutes, at their middle.",
+            rich_help_panel=CLEANING,
+        ),
+    ] = None,
+    stay_metres: Annotated[
+        float,
+        typer.Option("--stay-metres", help="How wide a stay may be.", rich_help_panel=CLEANING),
+    ] = 200.0,
     bad_lines: Annotated[
         Literal["refuse", "skip"],
         typer.Option("--bad-lines", help="Refuse a file with a bad line, or count and skip it."),
@@ -100,6 +174,7 @@ def data(
     Example: `tracecup data gowalla loc-gowalla_totalCheckins.txt.gz --box NYC --timetable
     check-ins --utc-offset -300 --out nyc`
     """
+    from tracecup.datasets.cleaning import Cleaning
     from tracecup.datasets.contestfiles import contest_parts
     from tracecup.datasets.loaders import Wish, loader_of
 
@@ -112,9 +187,12 @@ def data(
         fewest,
         utc_offset,
         "raise" if bad_lines == "refuse" else "skip",
-        columns_of(columns),
+        table_columns(columns),
         time,
         "\t" if delimiter == "\\t" else delimiter,
+        crs,
+        zone,
+        Cleaning(max_accuracy, duplicates == "drop", max_speed, stay_minutes, stay_metres),
     )
     parts = contest_parts(
         loader_of(form).load(inputs, wish),
@@ -139,8 +217,14 @@ def data(
         "days_not_used": parts.unused_days,
         "events_a_day": clock.reference.slots,
         "dropped": vars(loaded.dropped),
+        "notes": list(loaded.notes),
     }
-    shown = [(name, str(value)) for name, value in facts.items() if name != "dropped"]
-    shown += [(f"dropped: {name}", str(count)) for name, count in vars(loaded.dropped).items()]
+    shown = [
+        (name, str(value)) for name, value in facts.items() if name not in ("dropped", "notes")
+    ]
+    shown += [
+        (f"dropped: {name}", str(count)) for name, count in vars(loaded.dropped).items() if count
+    ]
+    shown += [("understood", escape(note)) for note in loaded.notes]
     emit(as_json, facts, table_of("Data", shown))
     return 0

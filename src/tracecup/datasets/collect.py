@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tracecup.city import City, Places
 from tracecup.datasets.boundingbox import Box
+from tracecup.datasets.cleaning import NOTHING, Cleaning, RawPoints, clean
 from tracecup.datasets.dataset import Dataset, Dropped
 from tracecup.datasets.splitting import keep_chains
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, Timetable
 from tracecup.records.delimited import text_of
 
-MAX_OFFSET = 24 * 60
 # Boxes of places are looked at through the paper's 20 x 20 grid.
 PLACE_GRID = 20
 
@@ -35,7 +35,7 @@ class Cut:
     with `top`, the `top` most visited places in it (rank = index).
     `fewest` records a user must have to stay. `thin` keeps the first record of each user and
     instant. `exact` keeps only records whose minute begins an instant. `hair` is the rounding
-    that borders may carry, in degrees (see `Box.cells`).
+    that borders may carry, in degrees (see `Box.cells`). `cleaning` comes before all of this.
     """
 
     box: Box
@@ -47,9 +47,13 @@ class Cut:
     thin: bool = False
     exact: bool = False
     hair: float = 0.0
+    cleaning: Cleaning = NOTHING
 
     def check(self) -> None:
         """Raise `InvalidParameter` for numbers that make no sense."""
+        self.cleaning.check()
+        if self.top is not None and self.cleaning != NOTHING:
+            raise InvalidParameter("only points on a grid can be cleaned, not visits to places")
         if min(self.nx, self.ny, self.fewest) < 1 or (self.top is not None and self.top < 1):
             raise InvalidParameter(
                 "nx, ny, top and fewest must be >= 1, got "
@@ -161,6 +165,7 @@ class Collector:
         self.cut = cut
         self.dropped: Counter[str] = Counter()
         self._parts: list[Points] = []
+        self._raw: list[RawPoints] = []
 
     def bad_lines(self, count: int) -> None:
         """Count lines that were left out on request."""
@@ -210,11 +215,41 @@ class Collector:
         longitude: NDArray[np.float64],
         local: NDArray[np.float64],
         shift: ArrayLike = 0.0,
+        accuracy: NDArray[np.float64] | None = None,
     ) -> None:
-        """Points by latitude and longitude, for locations that are cells."""
+        """Points by latitude and longitude, for locations that are cells.
+
+        `accuracy` in metres, NaN where it is not known.
+        """
+        limit = self.cut.cleaning.max_accuracy
+        points = RawPoints(
+            user, latitude, longitude, local, np.broadcast_to(shift, local.shape).astype(np.float64)
+        )
+        if limit is not None:
+            if accuracy is None:
+                raise InvalidParameter("the data tell no accuracy: none can be asked for")
+            fine = ~(accuracy > limit)
+            self.dropped["inaccurate"] += int((~fine).sum())
+            points = points.take(fine)
+        if self.cut.cleaning.by_user:
+            rows = np.arange(len(points.user))
+            self._raw.append(points.take(self.inside(rows, points.latitude, points.longitude)))
+        else:
+            self._place(points)
+
+    def _place(self, points: RawPoints) -> None:
         cut = self.cut
-        place = cut.box.cells(latitude, longitude, cut.nx, cut.ny, cut.hair)
-        self.add(user, place, local, shift)
+        place = cut.box.cells(points.latitude, points.longitude, cut.nx, cut.ny, cut.hair)
+        self.add(points.user, place, points.local, points.shift)
+
+    def _settle(self) -> None:
+        """Clean what has waited for all points of its users."""
+        if self._raw:
+            together = RawPoints(*(np.concatenate(part) for part in zip(*self._raw, strict=True)))
+            points, dropped = clean(together, self.cut.cleaning)
+            self.dropped.update(dropped)
+            self._raw = []
+            self._place(points)
 
     def regions(
         self,
@@ -263,6 +298,7 @@ class Collector:
 
     def _points(self) -> Points:
         """Everything collected so far, in one piece."""
+        self._settle()
         if not self._parts:
             kinds = ("i8", "i4", "i4", "i4", "f8")
             self._parts.append(Points(*(np.empty(0, dtype=kind) for kind in kinds)))
@@ -359,15 +395,6 @@ def _first_of_runs(points: Points) -> NDArray[np.bool_]:
     first[1:] &= ~(same & rising)
     first[:-1] &= ~(same & ~rising)
     return first
-
-
-def shift_of(utc_offset: float) -> float:
-    """Seconds to add to UTC, from minutes; a day at most."""
-    if not abs(utc_offset) <= MAX_OFFSET:
-        raise InvalidParameter(
-            f"utc_offset must be within -{MAX_OFFSET}..{MAX_OFFSET} minutes, got {utc_offset}"
-        )
-    return 60.0 * utc_offset
 
 
 def need_records(dataset: Dataset, what: str) -> Dataset:

@@ -20,7 +20,6 @@ from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.splitting import split_users
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, write_records
-from tracecup.records.timetable import MINUTES_A_DAY
 from tracecup.safeio import atomic_write
 
 PRIVATE_MODE = 0o600
@@ -86,8 +85,6 @@ def contest_parts(
     records, timetable = dataset.records, dataset.records.timetable
     if dataset.by_place:
         raise InvalidParameter("contest files need regions as locations, not places")
-    if timetable.start + timetable.interval * timetable.instants > MINUTES_A_DAY:
-        raise InvalidParameter("the clock file of a contest cannot hold hours past midnight")
     if not 0 <= training_share < 1:
         raise InvalidParameter(f"the share of training users is 0 to below 1, got {training_share}")
     recorded = np.unique(records.day)

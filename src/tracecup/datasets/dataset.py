@@ -26,13 +26,18 @@ class Split:
 class Dropped:
     """How many records were left out, and why.
 
-    `bad_lines` on request only; `outside` the box; `off_hours` in the box, but outside the hours
+    `bad_lines` on request only; `inaccurate`, `duplicates`, `stray` and `moving` likewise, see
+    `cleaning.Cleaning`; `outside` the box; `off_hours` in the box, but outside the hours
     of the timetable or between its instants; `same_instant` after the first of a user's instant;
     `other_places` not among the most visited; `unchained` not part of a gap-free chain;
     `few_records` of users who have too few.
     """
 
     bad_lines: int = 0
+    inaccurate: int = 0
+    duplicates: int = 0
+    stray: int = 0
+    moving: int = 0
     outside: int = 0
     off_hours: int = 0
     same_instant: int = 0
@@ -47,7 +52,7 @@ class Dataset:
 
     Locations are the city's regions, or with `by_place` its places (row i of `city.places` is
     location i, so that `city.places.regions[i]` is its cell). `first_day` is the date of day 0,
-    in days since 1970.
+    in days since 1970. `notes` say how the files were understood.
     """
 
     records: Records
@@ -55,6 +60,7 @@ class Dataset:
     by_place: bool = False
     dropped: Dropped = Dropped()
     first_day: int = 0
+    notes: tuple[str, ...] = ()
 
     def split(
         self, training: int | None = None, testing: int | None = None, seed: int = 1

@@ -13,17 +13,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracecup.datasets.boundingbox import Box
-from tracecup.datasets.collect import (
-    MAX_OFFSET,
-    Codes,
-    Collector,
-    Cut,
-    Venues,
-    need_records,
-)
+from tracecup.datasets.cleaning import NOTHING, Cleaning
+from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.records import CHECK_INS, Timetable
 from tracecup.records.delimited import BadLines, Block, TextLayout, read_text, text_of
+from tracecup.records.zones import MAX_OFFSET
 
 Path = str | PathLike[str]
 
@@ -60,6 +55,7 @@ def read_foursquare(
     fewest: int = 1,
     local_time: bool = False,
     bad_lines: BadLines = "raise",
+    cleaning: Cleaning = NOTHING,
 ) -> Dataset:
     """Read the global check-ins: `dataset_TIST2015_Checkins.txt` and `..._POIs.txt`.
 
@@ -73,7 +69,7 @@ def read_foursquare(
     as they stand, as the published preparation does; `local_time` adds the offset.
     `dataset.split()` then makes the published split, a fifth of the users for testing.
     """
-    collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
+    collector = Collector(Cut(box, timetable, nx, ny, top, fewest, cleaning=cleaning))
     ids: list[pa.Array] = []
     points: list[NDArray[np.float64]] = []
     kinds: list[str] = []
@@ -89,7 +85,6 @@ def read_foursquare(
     venue_ids = pa.concat_arrays(ids) if ids else pa.array([], pa.binary())
     latitude, longitude = np.concatenate([np.empty((2, 0)), *points], axis=1)
     known = Venues(latitude, longitude, kinds)
-    cells = box.cells(known.latitude, known.longitude, nx, ny)
     for block in read_text(checkins, CHECKINS):
         user, unix = block.whole("user"), block.time("utc_time", "tweet")
         offset = _offset(block)
@@ -97,9 +92,12 @@ def read_foursquare(
         place = found.to_numpy(zero_copy_only=False)
         rows = block.settle(bad_lines)
         collector.bad_lines(len(block) - len(rows))
-        where = place[rows] if top is not None else _at(cells, place[rows])
         shift = 60.0 * offset[rows] if local_time else np.zeros(len(rows))
-        collector.add(user[rows], where, unix[rows] + shift, shift)
+        if top is not None:
+            collector.add(user[rows], place[rows], unix[rows] + shift, shift)
+            continue
+        y, x = (_at(axis, place[rows]) for axis in (known.latitude, known.longitude))
+        collector.add_points(user[rows], y, x, unix[rows] + shift, shift)
     dataset = collector.regions() if top is None else collector.places(known)
     return need_records(dataset, "the check-ins")
 
@@ -115,6 +113,7 @@ def read_tsmc2014(
     fewest: int = 1,
     local_time: bool = False,
     bad_lines: BadLines = "raise",
+    cleaning: Cleaning = NOTHING,
 ) -> Dataset:
     """Read `dataset_TSMC2014_NYC.txt` or `..._TKY.txt`.
 
@@ -122,7 +121,7 @@ def read_tsmc2014(
     in minutes, UTC time. Places tie by their ids and lie where their earliest check-in was;
     otherwise as `read_foursquare`.
     """
-    collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
+    collector = Collector(Cut(box, timetable, nx, ny, top, fewest, cleaning=cleaning))
     codes, known = Codes(), Venues()
     for block in read_text(path, TSMC2014):
         user, unix = block.whole("user"), block.time("utc_time", "tweet")
@@ -145,9 +144,9 @@ def read_tsmc2014(
     return need_records(dataset, "the check-ins")
 
 
-def _at(cells: NDArray[np.int32], place: NDArray[np.int64]) -> NDArray[np.int32]:
-    """The cell of each place, -1 for none."""
-    return np.append(cells, np.int32(-1))[place]
+def _at(axis: NDArray[np.float64], place: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where each place lies along an axis; infinity, outside every box, for place -1."""
+    return np.append(axis, np.inf)[place]
 
 
 def _offset(block: Block) -> NDArray[np.int64]:

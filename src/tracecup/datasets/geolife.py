@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from tracecup.datasets.boundingbox import BEIJING, Box
-from tracecup.datasets.collect import Collector, Cut, need_records, shift_of
+from tracecup.datasets.cleaning import NOTHING, Cleaning
+from tracecup.datasets.collect import Collector, Cut, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.errors import UnreadableFile
 from tracecup.records import CONTEST, Timetable
 from tracecup.records.delimited import BadLines, TextLayout, read_text
+from tracecup.records.zones import Zone
 
 COLUMNS = ("latitude", "longitude", "zero", "altitude", "days", "date", "time")
 LAYOUT = TextLayout(COLUMNS, skip=6)
@@ -34,16 +36,18 @@ def read_geolife(
     timetable: Timetable = CONTEST,
     fewest: int = 1,
     utc_offset: float = 8 * 60.0,
+    zone: str | None = None,
     bad_lines: BadLines = "raise",
+    cleaning: Cleaning = NOTHING,
 ) -> Dataset:
     """Read the trajectories of all users below `folder` (the one that holds 000, 001, ...).
 
     Points come every few seconds: the first one of each instant is kept. Times in the files
-    are GMT; `utc_offset` in minutes (Beijing by default) gives the hour of the day. Days are
-    real ones, so traces have many gaps.
+    are GMT; `utc_offset` in minutes (Beijing by default) or an IANA `zone` gives the hour of the
+    day. Days are real ones, so traces have many gaps. Altitude and date are not looked at.
     """
-    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=True))
-    shift = shift_of(utc_offset)
+    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, thin=True, cleaning=cleaning))
+    clock = Zone(0.0, zone) if zone else Zone(utc_offset)
     names: list[bytes] = []
     for user, files in _users(Path(folder)):
         code = len(names)
@@ -58,6 +62,7 @@ def read_geolife(
                 # Whole seconds: the count of days is rounded to some tenths of a millisecond.
                 unix = np.round((days[rows] - DAYS_TO_1970) * SECONDS_A_DAY)
                 who = np.full(len(rows), code, dtype=np.int64)
+                shift = clock.shift(unix)
                 collector.add_points(who, latitude[rows], longitude[rows], unix + shift, shift)
     return need_records(collector.regions(names), "the trajectories")
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 from os import PathLike
 
 from tracecup.datasets.boundingbox import Box
-from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records, shift_of
+from tracecup.datasets.cleaning import NOTHING, Cleaning
+from tracecup.datasets.collect import Codes, Collector, Cut, Venues, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.records import CHECK_INS, Timetable
 from tracecup.records.delimited import BadLines, TextLayout, read_text
+from tracecup.records.zones import Zone
 
 COLUMNS = ("user", "time", "latitude", "longitude", "location")
 LAYOUT = TextLayout(COLUMNS, delimiter="\t", fewest=1)
@@ -27,19 +29,21 @@ def read_gowalla(
     timetable: Timetable = CHECK_INS,
     fewest: int = 1,
     utc_offset: float = 0.0,
+    zone: str | None = None,
     bad_lines: BadLines = "raise",
+    cleaning: Cleaning = NOTHING,
 ) -> Dataset:
     """Read `loc-gowalla_totalCheckins.txt` or `loc-brightkite_totalCheckins.txt` (also .gz).
 
     A line is like `0 <tab> 2010-10-19T23:55:27Z <tab> 30.2359091167 <tab> -97.7951395833 <tab>
     22847`; Brightkite's locations are text. Brightkite has some lines with a user and nothing
-    else: they are no check-ins and are passed over silently. `utc_offset` in minutes turns UTC
-    into the city's time. Locations tie by their ids; the position of a location is that of its
-    earliest check-in in the box.
+    else: they are no check-ins and are passed over silently. `utc_offset` in minutes or an
+    IANA `zone` turns UTC into the city's time. Locations tie by their ids; the position of a
+    location is that of its earliest check-in in the box.
     """
-    collector = Collector(Cut(box, timetable, nx, ny, top, fewest))
+    collector = Collector(Cut(box, timetable, nx, ny, top, fewest, cleaning=cleaning))
     codes, known = Codes(), Venues()
-    shift = shift_of(utc_offset)
+    clock = Zone(utc_offset, zone)
     for block in read_text(path, LAYOUT):
         user = block.whole("user")
         empty = block.good & ~block.filled("time", "latitude", "longitude")
@@ -52,6 +56,7 @@ def read_gowalla(
         rows = block.settle(bad_lines)
         collector.bad_lines(len(block) - len(rows) - int(empty.sum()))
         rows = collector.inside(rows, latitude, longitude)
+        shift = clock.shift(unix[rows])
         local = unix[rows] + shift
         if top is None:
             collector.add_points(user[rows], latitude[rows], longitude[rows], local, shift)

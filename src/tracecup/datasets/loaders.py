@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from tracecup.datasets.arrowtable import read_parquet
 from tracecup.datasets.boundingbox import BEIJING, TOKYO_CENTRE, Box
+from tracecup.datasets.cleaning import NOTHING, Cleaning
 from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.foursquare import read_foursquare, read_tsmc2014
 from tracecup.datasets.geolife import read_geolife
 from tracecup.datasets.gowalla import read_gowalla
+from tracecup.datasets.gpx import read_gpx
 from tracecup.datasets.peopleflow import read_peopleflow
-from tracecup.datasets.table import COLUMNS, read_csv, read_parquet
+from tracecup.datasets.table import read_csv
+from tracecup.datasets.tableform import Columns
+from tracecup.datasets.takeout import read_takeout
 from tracecup.errors import InvalidParameter
 from tracecup.records import CONTEST, Timetable
 from tracecup.records.delimited import BadLines
@@ -29,8 +34,9 @@ BEIJING_MINUTES = 8 * 60.0
 class Wish:
     """What to read of a data set: the cells of a box on a timetable.
 
-    `utc_offset` in minutes gives the hour of the day where files hold UTC (`None`: as the data
-    set's own loader does it); `columns`, `time` and `delimiter` are those of `read_csv`.
+    `utc_offset` in minutes or an IANA `zone` gives the hour of the day where files hold UTC
+    (`None`: as the data set's own loader does it); `columns`, `time`, `delimiter` and `crs` are
+    those of `read_csv`; `cleaning` is what is cleaned away before.
     """
 
     box: Box | None = None
@@ -40,9 +46,12 @@ class Wish:
     fewest: int = 1
     utc_offset: float | None = None
     bad_lines: BadLines = "raise"
-    columns: tuple[str, str, str, str] = COLUMNS
-    time: str = "iso"
-    delimiter: str = ","
+    columns: Columns = None
+    time: str | None = None
+    delimiter: str | None = None
+    crs: str | None = None
+    zone: str | None = None
+    cleaning: Cleaning = NOTHING
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class Loader:
         """Read the files; raises `InvalidParameter` for a wish that cannot be."""
         if not paths or (self.inputs is not None and len(paths) != self.inputs):
             raise InvalidParameter(f"{self.name} reads {self.files}, got {len(paths)} files")
+        if wish.zone is not None and wish.utc_offset is not None:
+            raise InvalidParameter("give an offset or a zone, not both")
         box = wish.box or self.box
         if box is None:
             raise InvalidParameter(f"{self.name} has no box of its own: give one")
@@ -88,17 +99,30 @@ def _shared(wish: Wish, box: Box) -> dict[str, Any]:
         "timetable": wish.timetable,
         "fewest": wish.fewest,
         "bad_lines": wish.bad_lines,
+        "cleaning": wish.cleaning,
     }
+
+
+def _clocked(wish: Wish, box: Box) -> dict[str, Any]:
+    """What loaders take whose files hold UTC."""
+    return {**_shared(wish, box), "utc_offset": wish.utc_offset or 0.0, "zone": wish.zone}
 
 
 def _geolife(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
     offset = BEIJING_MINUTES if wish.utc_offset is None else wish.utc_offset
-    return read_geolife(paths[0], utc_offset=offset, **_shared(wish, box))
+    return read_geolife(paths[0], utc_offset=offset, zone=wish.zone, **_shared(wish, box))
 
 
 def _gowalla(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
-    offset = wish.utc_offset or 0.0
-    return read_gowalla(paths[0], top=None, utc_offset=offset, **_shared(wish, box))
+    return read_gowalla(paths[0], top=None, **_clocked(wish, box))
+
+
+def _gpx(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
+    return read_gpx(paths, **_clocked(wish, box))
+
+
+def _takeout(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
+    return read_takeout(paths, **_clocked(wish, box))
 
 
 def _foursquare(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
@@ -123,18 +147,19 @@ def _csv(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
         columns=wish.columns,
         time=wish.time,
         delimiter=wish.delimiter,
-        utc_offset=wish.utc_offset or 0.0,
-        **_shared(wish, box),
+        crs=wish.crs,
+        **_clocked(wish, box),
     )
 
 
 def _parquet(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
-    offset = wish.utc_offset or 0.0
-    return read_parquet(paths[0], columns=wish.columns, utc_offset=offset, **_shared(wish, box))
+    if wish.time is not None or wish.delimiter is not None:
+        raise InvalidParameter("Parquet files know their types: time and delimiter are for text")
+    return read_parquet(paths[0], columns=wish.columns, crs=wish.crs, **_clocked(wish, box))
 
 
 def _own_clock(name: str, wish: Wish) -> None:
-    if wish.utc_offset is not None:
+    if wish.utc_offset is not None or wish.zone is not None:
         raise InvalidParameter(f"files of {name} tell the local time: an offset makes no sense")
 
 
@@ -143,6 +168,14 @@ LOADERS = {
     for loader in (
         Loader("csv", "one CSV file with user, time, latitude and longitude", _csv),
         Loader("parquet", "one Parquet file with user, time, latitude and longitude", _parquet),
+        Loader("geoparquet", "one GeoParquet file with user, time and points", _parquet),
+        Loader("gpx", "GPX files or folders of them, one for each person", _gpx, inputs=None),
+        Loader(
+            "google-takeout",
+            "location histories or folders of them, one for each person",
+            _takeout,
+            inputs=None,
+        ),
         Loader("geolife", "the folder that holds 000, 001, ...", _geolife, BEIJING),
         Loader("gowalla", "one file of Gowalla or Brightkite check-ins", _gowalla),
         Loader("foursquare", "a file of check-ins and one of venues", _foursquare, inputs=2),

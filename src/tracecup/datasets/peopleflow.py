@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tracecup.city import Places
 from tracecup.datasets.boundingbox import TOKYO_CENTRE, Box
+from tracecup.datasets.cleaning import NOTHING, Cleaning
 from tracecup.datasets.collect import Codes, Collector, Cut, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.errors import UnreadableFile
@@ -48,6 +49,7 @@ def read_peopleflow(
     fewest: int = 1,
     places: bool = True,
     bad_lines: BadLines = "raise",
+    cleaning: Cleaning = NOTHING,
 ) -> Dataset:
     """Read daily files `YYYY-MM-DD.csv` (or a folder of them), in the order of their dates.
 
@@ -60,7 +62,7 @@ def read_peopleflow(
 
     Memory grows with the records kept, not with the files.
     """
-    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, exact=True))
+    collector = Collector(Cut(box, timetable, nx, ny, fewest=fewest, exact=True, cleaning=cleaning))
     spots = _Spots(box, nx, ny)
     for path in _files(paths):
         for block in read_text(path, LAYOUT):

@@ -14,11 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tracecup.engine import threads
 from tracecup.errors import MAX_LISTED, InvalidFile, Problem, TraceCupError
 from tracecup.records import scanners
+from tracecup.records.pointtext import point_fields
 from tracecup.safeio import BOM, Limits, long_line, read_blocks, show
 
 Path = str | PathLike[str]
@@ -30,8 +32,13 @@ DATASET_LIMITS = Limits(max_bytes=1 << 42, max_line=64 * 1024, max_rows=1 << 40)
 # The times of the years 1 to 9999 lie within this many seconds of 1970.
 MAX_SECONDS = 253_402_300_800.0
 DECIMAL = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+# Numbers that are times: seconds, milliseconds, or whichever of both each looks like.
+NUMBERS = ("unix", "milliseconds", "number")
+# Seconds of this size lie in the year 5138.
+LEAST_MILLISECONDS = 1e11
 TIMES = {
     "iso": ("a time YYYY-MM-DD HH:MM:SS", scanners.scan_iso_time),
+    "day-first": ("a time DD/MM/YYYY HH:MM:SS", scanners.scan_day_first),
     "tweet": ("a time like Tue Apr 03 18:00:06 +0000 2012", scanners.scan_tweet_time),
 }
 
@@ -87,21 +94,26 @@ class Block:
         self.expect(fine, column, expected)
         return values
 
-    def decimal(self, column: str) -> NDArray[np.float64]:
-        """A column of finite decimal numbers."""
-        values, marks = scanners.scan_decimal(self.text, *self._field(column))
-        for row in np.flatnonzero(marks == scanners.HARD):
-            content = self.raw(int(row), column)
-            # Python reads more than decimal numbers ("1_0", "nan"), so the form is checked too.
-            if DECIMAL.fullmatch(content) and np.isfinite(float(content)):
-                values[row], marks[row] = float(content), scanners.GOOD
-        self.expect(marks == scanners.GOOD, column, "a decimal number")
+    def decimal(self, column: str, where: NDArray[np.bool_] | bool = True) -> NDArray[np.float64]:
+        """A column of finite decimal numbers; only the lines `where` must hold one."""
+        values, fine = decimals(self.text, *self._field(column))
+        self.expect(fine | np.logical_not(where), column, "a decimal number")
         return values
 
+    def points(self, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A column of points `POINT (x y)`: (x, y); also with Z or M, or `SRID=n;` before it."""
+        left, right, fine = point_fields(self.text, *self._field(column))
+        x, good_x = decimals(self.text, left[0], left[1])
+        y, good_y = decimals(self.text, right[0], right[1])
+        self.expect(fine & good_x & good_y, column, "a point like POINT (8.54 47.37)")
+        return x, y
+
     def time(self, column: str, kind: str) -> NDArray[np.float64]:
-        """A column of times as seconds since 1970; `kind` is iso, tweet or unix."""
-        if kind == "unix":
+        """A column of times as seconds since 1970; `kind` is one of `TIMES` or `NUMBERS`."""
+        if kind in NUMBERS:
             seconds = self.decimal(column)
+            if kind != "unix":
+                seconds = in_seconds(seconds) if kind == "number" else seconds / 1e3
             self.expect(np.abs(seconds) <= MAX_SECONDS, column, "seconds of the years 1 to 9999")
             return seconds
         expected, scan = TIMES[kind]
@@ -162,7 +174,7 @@ def read_text(
     limits: Limits = DATASET_LIMITS,
     block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[Block]:
-    """The blocks of a delimited text file (plain, gzip or zstd), in order.
+    """The blocks of a delimited text file (plain, gzip, zstd, xz or zip), in order.
 
     Memory is a few times `block_bytes`, whatever the size of the file. A line over
     `limits.max_line` bytes or more than `limits.max_rows` rows are an error.
@@ -188,9 +200,14 @@ def read_text(
 
 def header_of(path: Path, delimiter: str = ",", limits: Limits = DATASET_LIMITS) -> tuple[str, ...]:
     """The names in the first line of a text file."""
+    return _names(first_lines(path, 1, limits)[0], delimiter)
+
+
+def first_lines(path: Path, count: int, limits: Limits = DATASET_LIMITS) -> list[bytes]:
+    """The first lines of a text file, without line ends; one empty line if it has none."""
     for text in _whole_lines(path, limits, BLOCK_BYTES):
-        return _names(text.partition(b"\n")[0], delimiter)
-    return ()
+        return [line.removesuffix(b"\r") for line in text.split(b"\n", count)[:count]]
+    return [b""]
 
 
 @dataclass(frozen=True)
@@ -263,7 +280,7 @@ def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> 
 def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[bytes]:
     """Blocks that end at a line end; only the last may lack it. The byte order mark is cut."""
     rest, lines_done, first = b"", 0, True
-    for some in read_blocks(path, limits, block_bytes):
+    for some in read_blocks(path, limits, block_bytes, foreign=True):
         block = some.removeprefix(BOM) if first else some
         first = False
         cut = block.rfind(b"\n") + 1
@@ -299,6 +316,35 @@ def _header(path: Path, line: bytes, number: int, layout: TextLayout) -> tuple[s
 def _names(line: bytes, delimiter: str) -> tuple[str, ...]:
     text = line.removesuffix(b"\r").decode("utf-8", "replace")
     return tuple(name.strip().strip('"') for name in text.split(delimiter))
+
+
+def in_seconds(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Seconds since 1970 from numbers that are seconds or milliseconds, each by its size."""
+    return np.where(np.abs(times) >= LEAST_MILLISECONDS, times / 1e3, times)
+
+
+def decimals(
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(finite decimal numbers of some fields, which fields hold one), rounded as Python does."""
+    values, marks = scanners.scan_decimal(text, begin, end)
+    long = np.flatnonzero(marks == scanners.LONG)
+    if len(long):
+        offsets, packed = scanners.pack(text, begin[long], end[long])
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(packed)]
+        try:
+            # The scanner has seen to it that these are digits with at most one dot.
+            fields = pa.Array.from_buffers(pa.string(), len(long), buffers)
+            values[long] = pc.cast(fields, pa.float64()).to_numpy(zero_copy_only=False)
+            marks[long] = np.where(np.isfinite(values[long]), scanners.GOOD, scanners.BAD)
+        except pa.ArrowInvalid:  # a plus sign before one of them
+            marks[long] = scanners.HARD
+    for row in np.flatnonzero(marks == scanners.HARD):
+        content = text[begin[row] : end[row]].tobytes()
+        # Python reads more than decimal numbers ("1_0", "nan"), so the form is checked too.
+        if DECIMAL.fullmatch(content) and np.isfinite(float(content)):
+            values[row], marks[row] = float(content), scanners.GOOD
+    return values, marks == scanners.GOOD
 
 
 def text_of(value: Any) -> str:

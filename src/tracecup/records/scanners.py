@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tracecup.kernels import kernel
 
 LF, CR, QUOTE, ZERO, NINE = 10, 13, 34, 48, 57
-MINUS, PLUS, DOT, COLON, SPACE = 45, 43, 46, 58, 32
+MINUS, PLUS, DOT, COLON, SPACE, SLASH = 45, 43, 46, 58, 32, 47
 UPPER_E, LOWER_E, UPPER_T, UPPER_Z, LOWER_Z = 69, 101, 84, 90, 122
-GOOD, BAD, HARD = 1, 0, 2
+GOOD, BAD, HARD, LONG = 1, 0, 2, 3
 EXACT_POWERS = 10.0 ** np.arange(23)
 # Digits of a whole number below 2^53 are exact in a double.
 EXACT_DIGITS = 15
@@ -124,8 +124,8 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Decimal numbers, rounded as Python rounds them.
 
-    Up to 15 digits and 22 places are exact by one division; longer ones are marked HARD, to be
-    read by Python itself. Neither nan nor infinity is a number here.
+    Up to 15 digits and 22 places are exact by one division; longer ones are marked LONG, those
+    with an exponent HARD, to be read by slower means. Neither nan nor infinity is a number here.
     """
     values = np.zeros(len(begin), dtype=np.float64)
     marks = np.zeros(len(begin), dtype=np.int8)
@@ -159,7 +159,7 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
                 marks[k] = HARD
             continue
         if digits > EXACT_DIGITS or places > 22:
-            marks[k] = HARD
+            marks[k] = LONG
             continue
         value = mantissa / EXACT_POWERS[places]
         values[k] = -value if negative else value
@@ -171,7 +171,7 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
 def scan_iso_time(
     text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """`YYYY-MM-DD HH:MM[:SS[.f]][Z|+HH:MM]` (T or space) as seconds since 1970.
+    """`YYYY-MM-DD HH:MM[:SS[.f]][Z|+HH[:MM]]` (T or space) as seconds since 1970.
 
     Without a zone the time is taken as it stands.
     """
@@ -188,6 +188,36 @@ def scan_iso_time(
         good = good and text[at + 4] == MINUS and text[at + 7] == MINUS
         good = good and text[at + 10] in (SPACE, UPPER_T)
         seconds, at, good_time = _clock(text, at + 11, stop)
+        days, good_date = _days(year, month, day)
+        shift, at, good_zone = _zone(text, at, stop)
+        if good and good_time and good_date and good_zone and at == stop:
+            values[k] = 86400.0 * days + seconds - shift
+            marks[k] = GOOD
+    return values, marks
+
+
+@kernel
+def scan_day_first(
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """`DD/MM/YYYY HH:MM[:SS[.f]][zone]` (also with . or -, one digit for day or month) as seconds
+    since 1970; without a zone as it stands.
+    """
+    values = np.zeros(len(begin), dtype=np.float64)
+    marks = np.zeros(len(begin), dtype=np.int8)
+    for k in range(len(begin)):
+        at, stop = begin[k], end[k]
+        if at < 0 or stop - at < 14:
+            continue
+        part = at + 2 if ZERO <= text[at + 1] <= NINE else at + 1
+        last = part + 3 if ZERO <= text[part + 2] <= NINE else part + 2
+        day, good = _digits(text, at, part)
+        month, good_month = _digits(text, part + 1, last)
+        year, good_year = _digits(text, last + 1, last + 5)
+        good = good and good_month and good_year and text[part] in (SLASH, DOT, MINUS)
+        good = good and text[last] == text[part] and last + 5 < stop
+        good = good and text[last + 5] in (SPACE, UPPER_T)
+        seconds, at, good_time = _clock(text, last + 6, stop)
         days, good_date = _days(year, month, day)
         shift, at, good_zone = _zone(text, at, stop)
         if good and good_time and good_date and good_zone and at == stop:
@@ -280,7 +310,11 @@ def _clock(text: NDArray[np.uint8], at: int, stop: int) -> tuple[float, int, boo
 
 @kernel
 def _zone(text: NDArray[np.uint8], at: int, stop: int) -> tuple[float, int, bool]:
-    """Nothing, `Z` or `+HH:MM` (colon optional): (seconds east, where it ended, good)."""
+    """Nothing, `Z`, `+HH` or `+HH:MM` (colon optional), a blank before it or not: (seconds east,
+    where it ended, good).
+    """
+    if at + 1 < stop and text[at] == SPACE:
+        at += 1
     if at >= stop:
         return 0.0, at, True
     if text[at] in (UPPER_Z, LOWER_Z):
@@ -289,6 +323,8 @@ def _zone(text: NDArray[np.uint8], at: int, stop: int) -> tuple[float, int, bool
         return 0.0, at, False
     sign = -1.0 if text[at] == MINUS else 1.0
     hour, good = _digits(text, at + 1, at + 3)
+    if at + 3 == stop:
+        return sign * 3600.0 * hour, stop, good and hour < 24
     colon = at + 3 < stop and text[at + 3] == COLON
     first = at + 4 if colon else at + 3
     minute, good_minute = _digits(text, first, first + 2)

@@ -21,7 +21,8 @@ from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.datasets import Box, Dataset, Dropped, Records, Timetable, read_csv, read_parquet
-from tracecup.datasets.table import BATCH_ROWS, COLUMNS, HINT
+from tracecup.datasets.arrowtable import BATCH_ROWS
+from tracecup.datasets.tableform import COLUMNS, HINT
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
 from tracecup.records.delimited import TextLayout, read_text
 from tracecup.rng import Rng
