@@ -51,7 +51,7 @@ def to_degrees(crs: str | None, x: Axis, y: Axis) -> tuple[Axis, Axis]:
     ...     round(float(v[0]), 6)
     ...     for v in to_degrees("EPSG:3857", np.array([950000.0]), np.array([6000000.0]))
     ... ]
-    [8.534033, 47.355545]
+    [8.533995, 47.353705]
     """
     if crs is None or crs in DEGREES:
         return x, y
