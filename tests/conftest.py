@@ -28,11 +28,11 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Where there are several processes, long tests begin early: none is left alone with them."""
+    """Where there are several processes, some tests begin early: see `scheduling`."""
     if hasattr(config, "workerinput"):
-        from scheduling import is_long
+        from scheduling import turn
 
-        items.sort(key=lambda item: not is_long(item.nodeid))
+        items.sort(key=lambda item: turn(item.nodeid))
 
 
 @pytest.fixture(scope="session")

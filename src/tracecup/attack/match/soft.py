@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tracecup.attack.scores import MatrixScores, Scores
-from tracecup.engine import map_blocks
+from tracecup.engine import map_blocks, threads
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.kernels import kernel
 
@@ -43,9 +43,17 @@ def log_sinkhorn(
         raise InvalidTraces("soft linking needs finite scores")
     m = len(scaled)
     row, column = np.zeros(m), np.zeros(m)
-    for _ in range(sweeps):
-        map_blocks(lambda low, high: _scale_rows(scaled[low:high], column, row[low:high]), m)
-        map_blocks(lambda low, high: _scale_columns(scaled[:, low:high], row, column[low:high]), m)
+
+    def scale_rows(low: int, high: int) -> None:
+        _scale_rows(scaled[low:high], column, row[low:high])
+
+    def scale_columns(low: int, high: int) -> None:
+        _scale_columns(scaled[:, low:high], row, column[low:high])
+
+    with threads() as pool:  # one for all sweeps: starting threads costs more than a small one
+        for _ in range(sweeps):
+            map_blocks(scale_rows, m, executor=pool)
+            map_blocks(scale_columns, m, executor=pool)
     scaled += row[:, None]
     scaled += column
     return scaled
