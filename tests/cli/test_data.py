@@ -93,6 +93,29 @@ class TestData:
         )
         assert (code, said["users"]) == (0, 6)
 
+    def test_a_release_with_gaps_from_end_to_end(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        assert run(f"data gowalla checkins.txt {WORDS} --training-share 0".split()) == 0
+        capsys.readouterr()
+        town = "--city made/info_region.csv --clock made/info_time.csv"
+        truth = "--original made/orgtraces.csv --clock made/info_time.csv --gaps"
+        original = f"--city made/info_region.csv {truth}"
+        code, hidden = answer(capsys, f"obfuscate PL(4,1) {original} --out ano.csv --seed 1")
+        assert (code, hidden["times"]) == (0, 8)
+        code, said = answer(capsys, f"score utility {original} --obfuscated ano.csv")
+        assert (code, said["score"]) == (0, hidden["utility"]["score"])
+        files = "--released pub.csv --id-table ids.csv --seed 2"
+        assert answer(capsys, f"publish --obfuscated ano.csv {truth} {files}")[0] == 0
+        case = f"{town} --reference made/reftraces.csv --released pub.csv"
+        assert answer(capsys, f"attack reid VisitProb-R {case} --out etable.csv --seed 1")[0] == 0
+        assert answer(capsys, "score reid --truth ids.csv --guess etable.csv")[0] == 0
+        assert answer(capsys, f"attack trace VisitProb-T {case} --out etraces.csv --seed 1")[0] == 0
+        code, said = answer(capsys, f"score trace {original} --inferred etraces.csv")
+        assert code == 0
+        assert 0 <= said["score"] <= 1
+        assert run(f"score trace {original} --inferred etraces.csv --reach-km 1".split()) == 2
+
     @pytest.mark.parametrize(
         ("words", "message"),
         [

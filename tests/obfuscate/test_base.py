@@ -12,6 +12,12 @@ from tracecup.obfuscate.base import _stand_ins
 from tracecup.registry import methods
 from tracecup.traces import SetTraces, Traces
 
+
+def lists(cells: SetTraces) -> list[list[list[int]]]:
+    users, times = cells.shape
+    return [[cells.cell(i, j).tolist() for j in range(times)] for i in range(users)]
+
+
 NAMES = [
     "None",
     "MRLH(1,2,0.3)",
@@ -94,9 +100,35 @@ class TestObfuscate:
         out = parse_obfuscator(name).obfuscate(odd_city, original, rng=1)
         assert out.shape == (1, 3)
 
-    def test_refuses_gaps(self, odd_city: City) -> None:
-        with pytest.raises(InvalidTraces, match="no gaps"):
-            RR(1.0).obfuscate(odd_city, Traces.of([[0, -1]]))
+    @pytest.mark.parametrize("name", NAMES)
+    def test_gaps_are_deleted_and_the_latest_region_stands_for_them(
+        self, name: str, odd_city: City
+    ) -> None:
+        clock = Clock.regular(2, 2)
+        gaps = Traces.of([[-1, 3, -1, 7], [9, 9, 9, -1], [-1] * 4, [5, 6, 7, 8]], clock)
+        filled = Traces.of([[3, 3, 3, 7], [9, 9, 9, 9], [0] * 4, [5, 6, 7, 8]], clock)
+        method = parse_obfuscator(name)
+        if method.crowd is not None:
+            with pytest.raises(InvalidTraces, match="which events were recorded"):
+                method.obfuscate(odd_city, gaps, rng=1)
+            return
+        found = method.obfuscate(odd_city, gaps, rng=1)
+        if "Cheat" in name:  # whole traces change places, gaps and all
+            empty = (np.diff(found.offsets) == 0).reshape(found.shape)
+            assert empty[:, 0].sum() >= 2
+            assert name != "Cheat(0.6)" or sorted(map(str, lists(found))) == sorted(
+                map(str, lists(SetTraces.of_traces(gaps)))
+            )
+            return
+        expected = lists(method.obfuscate(odd_city, filled, rng=1))
+        for i, row in enumerate(lists(found)):
+            for j, cell in enumerate(row):
+                assert cell == ([] if gaps.regions[i, j] < 0 else expected[i][j])
+
+    def test_gaps_with_a_reference(self, odd_city: City) -> None:
+        gaps = Traces.of([[0, -1], [3, 4]], Clock.regular(1, 2))
+        found = RR(50.0).obfuscate(odd_city, gaps, rng=1, reference=gaps)
+        assert lists(found) == [[[0], []], [[3], [4]]]
 
     def test_refuses_regions_outside_the_city(self, odd_city: City) -> None:
         with pytest.raises(InvalidTraces, match="35 is not within"):

@@ -84,9 +84,8 @@ def works_for_one_event(method: Obfuscator) -> None:
 
 
 def refuses_unfit_traces(method: Obfuscator) -> None:
-    """Traces with gaps, without users or outside the city raise InvalidTraces."""
+    """Traces without users or outside the city raise InvalidTraces."""
     for what, traces in (
-        ("an unobserved event", _with_first_region(-1)),
         ("region 35 of a city of 35", _with_first_region(35)),
         ("traces without users", original_traces(users=0)),
     ):
@@ -99,6 +98,20 @@ def refuses_unfit_traces(method: Obfuscator) -> None:
             f"{what} was accepted: define _obfuscate and leave obfuscate to Obfuscator, which "
             "checks its input",
         )
+
+
+def takes_gaps_or_says_why(method: Obfuscator) -> None:
+    """An unobserved event becomes a cell like any other, or InvalidTraces says why it cannot."""
+    traces = _with_first_region(-1)
+    try:
+        result = method.obfuscate(small_city(), traces, SEED)
+    except InvalidTraces as error:
+        demand("gap" in str(error), f"gaps were refused for another reason: {error}")
+        return
+    demand(
+        isinstance(result, SetTraces) and result.shape == traces.shape,
+        f"traces with a gap of shape {traces.shape} became {result}",
+    )
 
 
 def works_as_a_later_stage(method: Obfuscator) -> None:
@@ -130,6 +143,7 @@ OBFUSCATOR_CHECKS: tuple[Check, ...] = (
     works_for_one_user,
     works_for_one_event,
     refuses_unfit_traces,
+    takes_gaps_or_says_why,
     works_as_a_later_stage,
 )
 

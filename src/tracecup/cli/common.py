@@ -69,6 +69,12 @@ ClockFile = Annotated[
 OriginalFile = Annotated[
     Path, typer.Option("--original", help="Original traces: orgtraces file.", show_default=False)
 ]
+Gaps = Annotated[
+    bool,
+    typer.Option(
+        "--gaps", help="Rows of the original traces may be missing: events nobody recorded."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 Engine = Annotated[
     str,

@@ -13,6 +13,7 @@ import typer
 from tracecup.cli.common import (
     CityFile,
     ClockFile,
+    Gaps,
     Json,
     OriginalFile,
     Seed,
@@ -53,6 +54,7 @@ def obfuscate(
             "attacker knows (Equalise).",
         ),
     ] = None,
+    gaps: Gaps = False,
     seed: Seed = None,
     tune_to: Annotated[
         float | None,
@@ -71,19 +73,21 @@ def obfuscate(
     Methods: None, MRLH(mu_x,mu_y,lambda), RR(eps), PL(l,r), Cheat(p), KMeans(k),
     RareShift(cells). With replay=true the first five draw as the organisers' programs did.
     The file is written whatever its utility is; --floor makes a low one an exit code.
+    With --gaps an event that was not recorded becomes a deleted cell and counts in no score.
 
     Example: `tracecup obfuscate "MRLH(1,1,0.1)" --city info_region.csv --original orgtraces.csv
     --out anotraces.csv`
     """
     from tracecup.obfuscate import parse_obfuscator, to_utility
     from tracecup.rng import generator
-    from tracecup.score import FLOOR, utility_score
+    from tracecup.score import FLOOR
+    from tracecup.study.observed import observed_utility
     from tracecup.traces.files import read_traces, write_obfuscated
 
     method = parse_obfuscator(name)
     where = load_city(city)
     part = original_part(load_clock(clock))
-    truth = read_traces(original, n_regions=where.n_regions, clock=part)
+    truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
     known = None
     if reference is not None:
         times = load_clock(clock)
@@ -96,7 +100,7 @@ def obfuscate(
         method, _ = to_utility(name, where, truth, tune_to, seed)
     released, report = _run(method, truth, where, seed, known)
     write_obfuscated(out, released)
-    score = utility_score(where, truth, released, floor=FLOOR if floor is None else floor)
+    score = observed_utility(where, truth, released, floor=FLOOR if floor is None else floor)
     payload: dict[str, Any] = {
         "method": str(method),
         "guarantee": method.guarantee(truth.times),
@@ -128,7 +132,7 @@ def _run(
     """The release and, where the method gives one, its report; with a bar where it takes long."""
     from tracecup.obfuscate import KMeans
 
-    if not isinstance(method, KMeans):
+    if not isinstance(method, KMeans) or truth.has_gaps:
         return method.obfuscate(where, truth, seed, reference=known), None
     with progress(f"{method.name}: looking for moves") as advance:
         return method.obfuscate_with_report(where, truth, seed, advance)

@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from tracecup.cli.common import Json, OriginalFile, Seed, emit, people, table_of
+from tracecup.cli.common import (
+    ClockFile,
+    Gaps,
+    Json,
+    OriginalFile,
+    Seed,
+    emit,
+    load_clock,
+    original_part,
+    people,
+    table_of,
+)
 
 
 def add(app: typer.Typer) -> None:
@@ -27,6 +38,8 @@ def publish(
     id_table: Annotated[
         Path, typer.Option("--id-table", help="ID table to write (ptable); keep it secret.")
     ],
+    clock: ClockFile = None,
+    gaps: Gaps = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> int:
@@ -50,7 +63,7 @@ def publish(
             "[yellow]warning:[/yellow] the shuffle comes from a seed, so anyone who knows it "
             "can undo the pseudonyms; leave --seed out in a real contest"
         )
-    truth = read_traces(original)
+    truth = read_traces(original, clock=original_part(load_clock(clock)), gaps=gaps)
     cells = read_obfuscated(obfuscated, users=truth.n_users, clock=truth.clock)
     shuffled, table = pseudonymize(cells, rng=seed)
     write_release_and_table(released, shuffled, id_table, table)

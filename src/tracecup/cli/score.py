@@ -12,12 +12,16 @@ import typer
 
 from tracecup.cli.common import (
     CityFile,
+    ClockFile,
     Confidence,
+    Gaps,
     Json,
     OriginalFile,
     PerUser,
     emit,
     load_city,
+    load_clock,
+    original_part,
     score_payload,
     score_rows,
     table_of,
@@ -43,6 +47,8 @@ def utility(
     obfuscated: Annotated[
         Path, typer.Option("--obfuscated", help="Obfuscated traces: anotraces file.")
     ],
+    clock: ClockFile = None,
+    gaps: Gaps = False,
     rule: Annotated[
         Literal["paper", "organisers"],
         typer.Option(
@@ -69,27 +75,28 @@ def utility(
     --obfuscated anotraces.csv`
     """
     from tracecup.score import FLOOR, true_link_bound, utility_score
+    from tracecup.study.observed import observed_utility
     from tracecup.traces.files import read_obfuscated, read_traces
 
     where = load_city(city)
-    truth = read_traces(original, n_regions=where.n_regions)
+    part = original_part(load_clock(clock))
+    truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
     cells = read_obfuscated(
         obfuscated, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
     )
-    score = utility_score(
-        where,
-        truth,
-        cells,
-        rule=rule,
-        reach_km=reach_km,
-        floor=FLOOR if floor is None else floor,
-        confidence=confidence,
-    )
+    least = FLOOR if floor is None else floor
+    if truth.has_gaps:
+        _only_the_papers(rule == "paper" and reach_km == 2.0)
+        score = observed_utility(where, truth, cells, floor=least, confidence=confidence)
+    else:
+        score = utility_score(
+            where, truth, cells, rule=rule, reach_km=reach_km, floor=least, confidence=confidence
+        )
     payload = score_payload(score, per_user)
     payload |= {"valid": score.valid, "floor": score.floor, "rule": rule, "times": truth.times}
     verdict = "[green]yes[/green]" if score.valid else "[red]no[/red]"
     rows = [*score_rows(score), ("valid", f"{verdict} (floor {score.floor:g})"), ("rule", rule)]
-    share = float(where.is_hospital[truth.regions].mean())
+    share = float(where.is_hospital[truth.regions[truth.regions >= 0]].mean())
     linked = true_link_bound(score.value, hospital_share=share, utility_reach_km=reach_km)
     payload["s_t_at_most_if_the_link_is_known"] = linked
     rows.append(
@@ -97,6 +104,13 @@ def utility(
     )
     emit(as_json, payload, table_of("Utility", rows))
     return 1 if floor is not None and not score.valid else 0
+
+
+def _only_the_papers(asked: bool) -> None:
+    from tracecup.errors import InvalidParameter
+
+    if not asked:
+        raise InvalidParameter("traces with gaps are scored by the paper's rule and reach only")
 
 
 def reid(
@@ -129,6 +143,8 @@ def trace(
     city: CityFile,
     original: OriginalFile,
     inferred: Annotated[Path, typer.Option("--inferred", help="Inferred traces: etraces file.")],
+    clock: ClockFile = None,
+    gaps: Gaps = False,
     hospital_weight: Annotated[
         float, typer.Option("--hospital-weight", help="Weight of hospital regions.")
     ] = 10.0,
@@ -144,23 +160,29 @@ def trace(
     Example: `tracecup score trace --city info_region.csv --original orgtraces.csv
     --inferred etraces.csv`
     """
-    from tracecup.score import expected_error_score, inference_score
+    from tracecup.score import inference_score
+    from tracecup.study.observed import observed_error, observed_inference
     from tracecup.traces.files import read_inferred_traces, read_traces
 
     where = load_city(city)
-    truth = read_traces(original, n_regions=where.n_regions)
+    part = original_part(load_clock(clock))
+    truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
     guess = read_inferred_traces(
         inferred, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
     )
-    score = inference_score(
-        where,
-        truth,
-        guess,
-        hospital_weight=hospital_weight,
-        reach_km=reach_km,
-        confidence=confidence,
-    )
-    error = expected_error_score(where, truth, guess, confidence)
+    if truth.has_gaps:
+        _only_the_papers(hospital_weight == 10.0 and reach_km == 2.0)
+        score = observed_inference(where, truth, guess, confidence=confidence)
+    else:
+        score = inference_score(
+            where,
+            truth,
+            guess,
+            hospital_weight=hospital_weight,
+            reach_km=reach_km,
+            confidence=confidence,
+        )
+    error = observed_error(where, truth, guess, confidence=confidence)
     payload = score_payload(score, per_user)
     payload |= {
         "expected_error_km": error.value,

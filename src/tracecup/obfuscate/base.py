@@ -60,9 +60,16 @@ class Obfuscator(Method):
         `reference` are the public traces of the same users, for methods that prepare for what an
         attacker knows; the others do not look at them.
         Same users, same clock, one cell for each event. Raises `InvalidParameter` for a
-        parameter outside its range and `InvalidTraces` for traces with gaps or outside the city.
+        parameter outside its range and `InvalidTraces` for traces outside the city.
+
+        An event that was not observed becomes a deleted cell; while the method runs, the user's
+        latest earlier region stands for it (else the next later one, else region 0). A method
+        that makes users alike (`crowd`) refuses gaps: which events were recorded would still
+        tell its users apart.
         """
         self.check()
+        if original.has_gaps:
+            return self._obfuscate_gaps(city, original, rng, reference)
         check_originals(city, original)
         if reference is None:
             return self._obfuscate(city, original, rng)
@@ -85,14 +92,23 @@ class Obfuscator(Method):
         single = np.diff(cells.offsets) == 1
         if bool(single.all()):
             return self.obfuscate(city, cells.as_traces(), rng)
-        changed = self.obfuscate(city, _stand_ins(cells), rng)
-        sizes = np.where(single, np.diff(changed.offsets), np.diff(cells.offsets))
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        regions = np.empty(int(offsets[-1]), dtype=np.int32)
-        _merge(
-            single, cells.offsets, cells.regions, changed.offsets, changed.regions, offsets, regions
+        return _with_single(cells, self.obfuscate(city, _stand_ins(cells), rng))
+
+    def _obfuscate_gaps(
+        self, city: City, original: Traces, rng: Rng, reference: Traces | None
+    ) -> SetTraces:
+        if self.crowd is not None:
+            raise InvalidTraces(
+                f"{self} makes {self.crowd} users alike, but these traces have gaps, and which "
+                "events were recorded would still tell the users apart: take complete traces, or "
+                "a method without that promise"
+            )
+        cells = SetTraces.of_traces(original)
+        if reference is None:
+            return self.obfuscate_cells(city, cells, rng)
+        return _with_single(
+            cells, self.obfuscate(city, _stand_ins(cells), rng, reference=reference)
         )
-        return SetTraces(offsets, regions, cells.users, cells.clock)
 
     def _obfuscate_knowing(
         self, city: City, original: Traces, reference: Traces, rng: Rng
@@ -103,6 +119,16 @@ class Obfuscator(Method):
     def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         """The work itself; parameters and traces are checked."""
         raise NotImplementedError(f"{type(self).__name__} defines no _obfuscate")
+
+
+def _with_single(cells: SetTraces, changed: SetTraces) -> SetTraces:
+    """`changed` where a cell has exactly one region, else the cell as it is."""
+    single = np.diff(cells.offsets) == 1
+    sizes = np.where(single, np.diff(changed.offsets), np.diff(cells.offsets))
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    regions = np.empty(int(offsets[-1]), dtype=np.int32)
+    _merge(single, cells.offsets, cells.regions, changed.offsets, changed.regions, offsets, regions)
+    return SetTraces(offsets, regions, cells.users, cells.clock)
 
 
 def single_cells(regions: NDArray[np.int32], original: Traces) -> SetTraces:
