@@ -31,7 +31,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-BASE = "audit --city city.csv --clock clock.csv --reference ref.csv --original org.csv"
+FILES = "audit --city city.csv --clock clock.csv --reference ref.csv --original org.csv"
+BASE = f"{FILES} --no-protections"
 WITH = f"{BASE} --released pub.csv --id-table ptable.csv"
 
 
@@ -52,6 +53,13 @@ class TestContestFiles:
         assert said["trace_inference"]["added"]["s_t"] == 0
         assert said["users"] == 9
         assert len(said["worst_users"]) == 9
+
+    def test_protections_are_run(self, folder, capsys):
+        said = answer(capsys, f"{FILES} --released pub.csv --id-table ptable.csv")[1]
+        tried = {one["protection"]: one for one in said["what_to_do"]["protections"]}
+        assert {"PL(4,1)", "MRLH(2,2,0)", "Swap(2,1)", "MDAV(10)"} <= set(tried)
+        # Nine people in one group have one trace: who is named is chance.
+        assert tried["MDAV(10)"]["named"] < 0.5
 
     def test_obfuscated_file_is_shuffled_here(self, folder, capsys):
         code, said = answer(capsys, f"{BASE} --obfuscated ano.csv --top 2")
@@ -199,3 +207,105 @@ class TestRawTables:
         (raw / "rel.csv").write_text("user,time,lat,lon\nperson 1,now,60,24\n")
         assert run(RAW.split()) == 1
         assert "line 2, column time" in capsys.readouterr().err
+
+
+def write_two_weeks(path, users: int = 6) -> None:
+    """Nights at home, noons at work, on four days of March 2024; everybody lives elsewhere."""
+    rng = np.random.default_rng(1)
+    lines = ["user,time,lat,lon"]
+    for k in range(users):
+        for day in (1, 2, 3, 4):
+            for hour, (y, x) in ((2, (k, 0)), (12, (k // 2, 3)), (23, (k, 0))):
+                lat = 60 + 0.01 * y + rng.uniform(0, 0.0001)
+                lon = 24 + 0.02 * x + rng.uniform(0, 0.0001)
+                lines.append(f"person {k},2024-03-0{day} {hour:02d}:10:00,{lat:.5f},{lon:.5f}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+ONE = "audit --raw gps.csv --split 2024-03-03"
+
+
+class TestOneTable:
+    @pytest.fixture
+    def raw(self, tmp_path, monkeypatch):
+        write_two_weeks(tmp_path / "gps.csv")
+        monkeypatch.chdir(tmp_path)
+        return tmp_path
+
+    def test_verdict_first_with_what_was_audited(self, raw, capsys):
+        code, said = answer(capsys, f"{ONE} --no-protections")
+        assert code == 0
+        first = said["verdict"]["sentences"][0]
+        assert first.startswith("Not safe to release: the strongest attack, ")
+        assert "names 6 of 6 users (100%); your limit is 5%" in first
+        assert first.endswith("100% of your 72 records, 6 of 6 users were audited.")
+        assert [one["named"] for one in said["settings"]] == [1.0] * 4
+        assert said["known_points"]["homes"]["found"] == 1
+        assert said["what_to_do"]["protections"] == []
+
+    def test_a_limit_decides_the_exit_code(self, raw, capsys):
+        few = f"{ONE} --no-protections --grid 32x32 --interval 60"
+        assert answer(capsys, f"{few} --limit 0.5")[0] == 1
+        assert answer(capsys, f"{few} --limit 1")[0] == 0
+
+    def test_from_a_verdict_to_a_protected_table_and_a_second_verdict(self, raw, capsys):
+        some = f"{ONE} --grid 32x32 --interval 60"
+        words = f"{some} --protection MRLH(0,0,1) --protect PL(0.1,1)"
+        code, said = answer(capsys, f"{words} --protected-out safe.csv --protected-ids ids.csv")
+        assert code == 0
+        assert said["what_to_do"]["protections"][0]["points"] == 0
+        assert "person" not in (raw / "safe.csv").read_text()
+        again = f"{some} --no-protections --raw-released safe.csv --raw-ids ids.csv"
+        code, second = answer(capsys, again)
+        assert code == 0
+        assert second["users"] == 6
+        assert second["coverage"]["records"] == 36
+        assert second["utility"]["score"] < 1
+
+    @pytest.mark.parametrize("columns", ["60", "80"])
+    def test_nothing_is_cut(self, raw, capsys, monkeypatch, columns):
+        monkeypatch.setenv("COLUMNS", columns)
+        assert (
+            run([*ONE.split(), "--interval", "60", "--grid", "16x16", "--protection", "PL(4,1)"])
+            == 0
+        )
+        said = capsys.readouterr().out
+        assert "…" not in said
+        assert max(len(line) for line in said.splitlines()) <= int(columns)
+        assert said.startswith("Verdict")
+        assert said.index("What to do") < said.index("Known points") < said.index("What the num")
+        assert "person 0" in said
+
+    def test_page(self, raw, capsys):
+        words = [*ONE.split(), "--interval", "60", "--grid", "16x16", "--protection", "PL(4,1)"]
+        assert run([*words, "--html", "audit.html"]) == 0
+        page = (raw / "audit.html").read_text()
+        assert page.index('id="verdict"') < page.index('id="what-to-do"') < page.index('id="why"')
+
+    @pytest.mark.parametrize(
+        ("words", "code", "said"),
+        [
+            ("audit --raw gps.csv", 2, "--split DATE"),
+            (f"{ONE} --raw-reference gps.csv", 2, "reference and original"),
+            ("audit --raw-reference gps.csv --raw-released gps.csv", 2, "at once"),
+            ("audit --raw gps.csv --split 2023-01-01", 1, "its days are 2024-03-01 to 2024-03-04"),
+            ("audit --raw gps.csv --split 2025-01-01", 1, "no record from 2025-01-01"),
+            ("audit --raw gps.csv --split March", 2, "a date like"),
+            (f"{ONE} --box 10,11,10,11", 1, "no record of the table lies in the box"),
+            (f"{ONE} --raw-released gps.csv --raw-ids other.csv", 1, "no row for 5 of 6"),
+            (f"{ONE} --protect PL(4,1)", 2, "--protected-out"),
+            (f"{ONE} --limit 0", 2, "limit"),
+            (f"{ONE} --no-protections --protection Nobody --attack Nobody-R", 2, "Nobody-R"),
+        ],
+    )
+    def test_bad_input(self, raw, capsys, words, code, said):
+        (raw / "other.csv").write_text("pseudonym,user\nperson 0,ann\n")
+        assert run(words.split()) == code
+        assert said in capsys.readouterr().err.replace("\n", " ")
+
+    def test_one_user(self, raw, capsys):
+        write_two_weeks(raw / "gps.csv", users=1)
+        code, said = answer(capsys, f"{ONE} --grid 8x8 --box 59.9,60.1,23.9,24.1 --interval 60")
+        assert code == 0
+        assert said["verdict"]["safe"] is None
+        assert said["verdict"]["sentences"][0].startswith("No verdict: with one user")

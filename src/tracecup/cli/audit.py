@@ -6,11 +6,10 @@ From the contest's files, or from raw tables of positions.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from tracecup.cli.common import (
     ClockFile,
@@ -25,12 +24,13 @@ from tracecup.cli.common import (
     minute_of,
     people,
     progress,
-    table_of,
 )
 
 if TYPE_CHECKING:
     from tracecup.city import City
-    from tracecup.study.audit import Audit, Subject
+    from tracecup.study.audit import Subject
+    from tracecup.study.rawtables import Cutting
+    from tracecup.study.verdict import Answer
 
 FILES = "Contest files"
 RAW = "Raw tables"
@@ -76,11 +76,28 @@ def audit(
             rich_help_panel=FILES,
         ),
     ] = None,
+    raw: Annotated[
+        Path | None,
+        typer.Option(
+            "--raw",
+            help="One table user,time,lat,lon (CSV or Parquet) for both sides, parted by --split.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            help="A date like 2024-03-15: earlier days are known to the attacker, the others are "
+            "released.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
     raw_reference: Annotated[
         Path | None,
         typer.Option(
             "--raw-reference",
-            help="Table user,time,lat,lon (CSV or Parquet): what an attacker may know.",
+            help="Such a table of what an attacker may know.",
             rich_help_panel=RAW,
         ),
     ] = None,
@@ -88,7 +105,7 @@ def audit(
         Path | None,
         typer.Option(
             "--raw-released",
-            help="The release as such a table, still with the users' own names.",
+            help="The release as such a table, with the users' own names or with --raw-ids.",
             rich_help_panel=RAW,
         ),
     ] = None,
@@ -96,13 +113,27 @@ def audit(
         Path | None,
         typer.Option(
             "--raw-original",
-            help="The truth as such a table; without it the release is taken as true.",
+            help="The truth as such a table; without it (and without --raw) the release is taken "
+            "as true.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
+    raw_ids: Annotated[
+        Path | None,
+        typer.Option(
+            "--raw-ids",
+            help="Who is behind the pseudonyms of --raw-released: table pseudonym,user.",
             rich_help_panel=RAW,
         ),
     ] = None,
     grid: Annotated[
-        str, typer.Option("--grid", help="Regions, columns x rows.", rich_help_panel=RAW)
-    ] = "32x32",
+        list[str] | None,
+        typer.Option(
+            "--grid",
+            help="Regions, columns x rows; may be repeated, the worst counts. 32x32 and 64x64.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
     box: Annotated[
         str | None,
         typer.Option(
@@ -112,17 +143,23 @@ def audit(
         ),
     ] = None,
     interval: Annotated[
-        int, typer.Option("--interval", min=1, help="Minutes per event.", rich_help_panel=RAW)
-    ] = 30,
+        list[int] | None,
+        typer.Option(
+            "--interval",
+            min=1,
+            help="Minutes per event; may be repeated, the worst counts. 30 and 60.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
     start: Annotated[
         str, typer.Option("--start", help="Begin of the day.", rich_help_panel=RAW)
-    ] = "8:00",
+    ] = "0:00",
     end: Annotated[
         str,
         typer.Option(
             "--end", help="End of the day; before --start: on the next day.", rich_help_panel=RAW
         ),
-    ] = "18:00",
+    ] = "24:00",
     columns: Annotated[
         str, typer.Option("--columns", help="Names of the four columns.", rich_help_panel=RAW)
     ] = "user,time,lat,lon",
@@ -147,6 +184,45 @@ def audit(
         list[str] | None,
         typer.Option("--attack", help="Another attack besides the portfolio; may be repeated."),
     ] = None,
+    limit: Annotated[
+        float | None,
+        typer.Option(
+            "--limit",
+            help="Share of the users that may be named, 0.05 without; if given, exit code 1 above.",
+        ),
+    ] = None,
+    home_metres: Annotated[
+        float, typer.Option("--home-metres", min=0, help="A home this near counts as found.")
+    ] = 500.0,
+    protection: Annotated[
+        list[str] | None,
+        typer.Option("--protection", help="Try this protection instead of ours; may be repeated."),
+    ] = None,
+    protections: Annotated[
+        bool,
+        typer.Option(
+            "--protections/--no-protections", help="Whether to run protections on the true traces."
+        ),
+    ] = True,
+    protect: Annotated[
+        str | None,
+        typer.Option(
+            "--protect",
+            help="Also write the true records under this protection as a table (--protected-out), "
+            "with new pseudonyms (--protected-ids).",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
+    protected_out: Annotated[
+        Path | None,
+        typer.Option("--protected-out", help="Table to publish.", rich_help_panel=RAW),
+    ] = None,
+    protected_ids: Annotated[
+        Path | None,
+        typer.Option(
+            "--protected-ids", help="Its ID table, to be kept secret.", rich_help_panel=RAW
+        ),
+    ] = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Users at most risk to list.")] = 10,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
     confidence: Confidence = 0.95,
@@ -156,60 +232,117 @@ def audit(
     per_user: PerUser = False,
     as_json: Json = False,
 ) -> int:
-    """How risky is a release of your own traces? Known attacks on it, with intervals.
+    """How risky is a release of your own traces, and what would help? A verdict with its numbers.
 
-    Re-identification beside random guessing, trace inference beside what is known without the
-    release, utility, and the users at most risk. The answer is an average over users against
-    these attacks, no proof.
+    Known attacks and known points on the release; the worst grid and time step counts. Then what
+    protections would change on your own data, and at what loss. The answer is about these
+    attacks, no proof.
+
+    Example: `tracecup audit --raw gps.csv --split 2024-03-15 --limit 0.05 --html audit.html`
 
     Example: `tracecup audit --city info_region.csv --clock info_time.csv --reference
     reftraces.csv --original orgtraces.csv --released pubtraces.csv --id-table ptable.csv
     --html audit.html`
 
-    Example: `tracecup audit --raw-reference march.csv --raw-released april.csv --grid 40x40
-    --interval 30 --start 6:00 --end 22:00`
+    Example: `tracecup audit --raw gps.csv --split 2024-03-15 --raw-released safe.csv --raw-ids
+    ids.csv`
     """
+    from tracecup.cli._audit_tables import shown
     from tracecup.errors import InvalidParameter
     from tracecup.report.audit import write_audit
-    from tracecup.study.audit import audit as run
     from tracecup.study.audit import portfolio
-    from tracecup.study.auditwords import as_dict
+    from tracecup.study.verdict import LIMIT, answer
+    from tracecup.study.verdictwords import answer_dict
 
-    raw = [path for path in (raw_reference, raw_released, raw_original) if path]
+    tables = RawTables(raw, split, raw_reference, raw_released, raw_original, raw_ids)
     files = [path for path in (reference, original, released, id_table, obfuscated) if path]
-    if raw and files:
+    if tables.given and files:
         raise InvalidParameter("give contest files or raw tables, not both")
+    writes = (protect, protected_out, protected_ids)
+    if any(writes) and not (all(writes) and tables.given):
+        raise InvalidParameter(
+            "--protect needs raw tables, --protected-out and --protected-ids; for contest files "
+            "there are tracecup obfuscate and tracecup publish"
+        )
     where = load_city(city) if city else None
-    if raw:
-        if raw_reference is None or raw_released is None:
-            raise InvalidParameter("raw tables need --raw-reference and --raw-released")
-        subject = _from_tables(
-            raw_reference, raw_released, raw_original, where, grid, box,
-            interval, start, end, columns, time, utc_offset, seed,
-        )  # fmt: skip
+    cuts = None
+    if tables.given:
+        cuts = _cuts(interval or [30, 60], start, end, columns, time, utc_offset)
+        subjects = _from_tables(tables, where, grid, box, cuts, seed)
     else:
         if where is None or clock is None or reference is None or original is None:
             raise InvalidParameter(
-                "contest files need --city, --clock, --reference and --original; "
-                "raw tables need --raw-reference and --raw-released"
+                "contest files need --city, --clock, --reference and --original; raw tables need "
+                "--raw and --split, or --raw-reference and --raw-released"
             )
-        subject = _from_files(
-            where, clock, reference, original, released, id_table, obfuscated, seed
-        )
+        subjects = [
+            (
+                f"{where.grid.nx} x {where.grid.ny} regions",
+                _from_files(
+                    where, clock, reference, original, released, id_table, obfuscated, seed
+                ),
+            )
+        ]
     with progress("auditing") as advance:
-        found = run(
-            subject,
+        found = answer(
+            subjects,
             attacks=(*portfolio(strength), *(attack or ())),
+            limit=LIMIT if limit is None else limit,
+            protections=(protection or None) if protections else (),
+            within_km=home_metres / 1000,
             confidence=confidence,
             seed=seed,
             progress=advance,
         )
     if html:
         write_audit(found, html, top=top)
-    emit(as_json, as_dict(found, top, per_user), *_shown(found, top))
-    if html and not as_json:
-        people().print(f"page: {escape(str(html))}", soft_wrap=True)
-    return 0
+    if protect and protected_out and protected_ids and cuts:
+        _write_protected(found, protect, protected_out, protected_ids, utc_offset)
+    emit(as_json, answer_dict(found, top, per_user), *shown(found, top))
+    if not as_json:
+        for name, path in (("page", html), ("table", protected_out), ("IDs", protected_ids)):
+            if path:
+                people().print(f"{name}: {escape(str(path))}", soft_wrap=True)
+    return 1 if limit is not None and found.safe is False else 0
+
+
+class RawTables(NamedTuple):
+    """The raw tables of the command line."""
+
+    both: Path | None
+    split: str | None
+    reference: Path | None
+    released: Path | None
+    original: Path | None
+    ids: Path | None
+
+    @property
+    def given(self) -> bool:
+        """Whether there are any."""
+        return any(part is not None for part in self)
+
+    def sides(self) -> tuple[Path, Path, Path | None]:
+        """(reference, released, original), of which one table may be all."""
+        from tracecup.errors import InvalidParameter
+
+        if self.both is not None:
+            if self.split is None:
+                raise InvalidParameter("--raw needs --split DATE: one table holds both sides")
+            if self.reference is not None or self.original is not None:
+                raise InvalidParameter("--raw is reference and original: give it or those")
+            truth = None if self.released is None else self.both
+            return self.both, self.released or self.both, truth
+        if self.reference is None or self.released is None:
+            raise InvalidParameter(
+                "raw tables need --raw and --split, or --raw-reference and --raw-released"
+            )
+        same = self.reference.exists() and self.released.exists()
+        if self.split is None and same and self.reference.samefile(self.released):
+            raise InvalidParameter(
+                f"{self.reference} is reference and release at once: an attacker who has the "
+                "release needs no attack; give --raw FILE --split DATE"
+            )
+        return self.reference, self.released, self.original
 
 
 def _from_files(
@@ -249,81 +382,54 @@ def _from_files(
     return Subject(where, known, truth, public, table, tuple(str(user) for user in truth.users))
 
 
-def _from_tables(
-    reference: Path,
-    released: Path,
-    original: Path | None,
-    city: City | None,
-    grid: str,
-    box: str | None,
-    interval: int,
-    start: str,
-    end: str,
-    columns: str,
-    time: str,
-    utc_offset: float,
-    seed: int,
-) -> Subject:
+def _cuts(
+    intervals: list[int], start: str, end: str, columns: str, time: str, utc_offset: float
+) -> list[Cutting]:
     from tracecup.datasets import Timetable
-    from tracecup.rng import child_seed
-    from tracecup.study.rawtables import Cutting, read_raw
+    from tracecup.study.rawtables import Cutting
 
-    timetable = Timetable.of_hours(minute_of(start), minute_of(end), interval, interval)
-    cutting = Cutting(
-        timetable,
-        columns_of(columns),
-        time,
-        utc_offset,
-    )
-    return read_raw(
+    names = columns_of(columns)
+    return [
+        Cutting(
+            Timetable.of_hours(minute_of(start), minute_of(end), step, step),
+            names,
+            time,
+            utc_offset,
+        )
+        for step in dict.fromkeys(intervals)
+    ]
+
+
+def _from_tables(
+    tables: RawTables,
+    city: City | None,
+    grids: list[str] | None,
+    box: str | None,
+    cuts: list[Cutting],
+    seed: int,
+) -> list[tuple[str, Subject]]:
+    from tracecup.rng import child_seed
+    from tracecup.study.placed import day_of, read_names
+    from tracecup.study.rawtables import read_settings
+
+    reference, released, original = tables.sides()
+    return read_settings(
         reference,
         released,
         original,
-        cutting=cutting,
+        cuts=cuts,
         city=city,
-        grid=grid_size(grid),
+        grids=None if grids is None else [grid_size(one) for one in dict.fromkeys(grids)],
         box=box_of(box) if box else None,
+        split=None if tables.split is None else day_of(tables.split),
+        names=None if tables.ids is None else read_names(tables.ids),
         rng=child_seed(seed, "shuffle"),
     )
 
 
-def _shown(found: Audit, top: int) -> list[Table]:
-    from tracecup.study.auditwords import CAVEATS, percent, sentences
-    from tracecup.study.comparison import is_blind
+def _write_protected(found: Answer, name: str, out: Path, ids: Path, utc_offset: float) -> None:
+    from tracecup.study.protectedtable import write_table
+    from tracecup.study.protections import protect
 
-    attacks = Table(title="Attacks on the release", title_justify="left", title_style="bold")
-    for name in ("attack", "uses it", "right names", "s_T", "interval", "error km"):
-        attacks.add_column(name, no_wrap=name in ("attack", "interval"))
-    for one in found.reid:
-        ends = one.score.interval
-        high = 1.0 if ends.high is None else ends.high
-        span = f"{percent(1 - high)} to {percent(1 - ends.low)}"
-        attacks.add_row(escape(one.attack), "yes", percent(1 - one.score.value), "", span, "")
-    for one in found.trace:
-        ends = one.score.interval
-        high = 1.0 if ends.high is None else ends.high
-        attacks.add_row(
-            escape(one.attack),
-            "no" if is_blind(one.attack) else "yes",
-            "",
-            f"{one.score.value:.3f}",
-            f"{ends.low:.3f} to {high:.3f}",
-            "" if one.error is None else f"{one.error.value:.2f}",
-        )
-    worst = Table(title="Users at most risk", title_justify="left", title_style="bold")
-    for name in ("user", "named by", "own s_T", "without the release"):
-        worst.add_column(name, overflow="fold")
-    for risk in found.worst(top):
-        worst.add_row(
-            escape(risk.user),
-            escape(", ".join(risk.identified_by)),
-            _spelled(risk.s_t),
-            _spelled(risk.s_t_prior),
-        )
-    words = [*sentences(found), *CAVEATS, *found.subject.notes]
-    lines = table_of("What it means", [(str(k + 1), escape(text)) for k, text in enumerate(words)])
-    return [attacks, *([worst] if top else []), lines]
-
-
-def _spelled(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+    subject = found.worst.subject
+    write_table(subject, protect(subject, name, None), out, ids, utc_offset)

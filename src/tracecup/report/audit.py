@@ -14,12 +14,14 @@ from importlib import resources
 
 from tracecup import __version__
 from tracecup.facts.text import clean
-from tracecup.report.markup import Html, element, join, scrolling, table
+from tracecup.report.auditanswer import answer_parts
+from tracecup.report.markup import Html, element, join, scrolling, section, table
 from tracecup.safeio import atomic_write
 from tracecup.score import Interval
 from tracecup.study.audit import BINS, Audit, Audited
 from tracecup.study.auditwords import CAVEATS, percent, sentences
 from tracecup.study.comparison import is_blind
+from tracecup.study.verdict import Answer
 
 WIDTH, LABEL, ROW = 460, 140, 26
 PLOT = WIDTH - LABEL - 60
@@ -50,18 +52,20 @@ class Bar:
     said: str
 
 
-def write_audit(audit: Audit, path: str | os.PathLike[str], *, top: int = 10) -> None:
-    """Write the page of an audit to `path`, whole or not at all."""
+def write_audit(found: Answer | Audit, path: str | os.PathLike[str], *, top: int = 10) -> None:
+    """Write the page of an answer, or of an audit alone, to `path`, whole or not at all."""
     with atomic_write(path) as file:
-        file.write(audit_html(audit, top=top).encode("utf-8"))
+        file.write(audit_html(found, top=top).encode("utf-8"))
 
 
-def audit_html(audit: Audit, *, top: int = 10) -> str:
+def audit_html(found: Answer | Audit, *, top: int = 10) -> str:
     """The page as text, with the `top` users at most risk; same audit, same bytes.
 
     Its content security policy allows no request and no script. Labels of users are escaped and
     cleaned of what could disturb the page.
     """
+    answer = found if isinstance(found, Answer) else None
+    audit = found.worst if isinstance(found, Answer) else found
     css = resources.files("tracecup.report").joinpath("page.css").read_text("utf-8") + STYLE
     policy = f"default-src 'none'; style-src '{_hash(css)}'; base-uri 'none'; form-action 'none'"
     head = [
@@ -78,11 +82,12 @@ def audit_html(audit: Audit, *, top: int = 10) -> str:
         element(
             "main",
             [
-                _section("findings", "What was found", _findings(audit)),
+                *(section(*part) for part in (answer_parts(answer, top) if answer else ())),
+                section("findings", "What was found", _findings(audit)),
                 *_identification(audit),
-                _section("inference", "Trace inference", _inference(audit)),
-                _section("users", "Users at most risk", _users(audit, top)),
-                _section("method", "How it was done", _method(audit)),
+                section("inference", "Trace inference", _inference(audit)),
+                section("users", "Users at most risk", _users(audit, top)),
+                section("method", "How it was done", _method(audit)),
             ],
         ),
     ]
@@ -170,11 +175,6 @@ def _banner(audit: Audit) -> Html:
     )
 
 
-def _section(key: str, title: str, content: Sequence[Html]) -> Html:
-    heading = element("h2", title, {"id": f"{key}-title"})
-    return element("section", [heading, *content], {"id": key, "aria-labelledby": f"{key}-title"})
-
-
 def _findings(audit: Audit) -> list[Html]:
     said = [element("p", text) for text in sentences(audit)]
     return [*said, *(element("p", text, {"class": "note"}) for text in CAVEATS)]
@@ -200,7 +200,7 @@ def _identification(audit: Audit) -> list[Html]:
         ],
     )
     content = [bars(title, rows, top, percent(top), mark), scrolling(numbers, title)]
-    return [_section("identification", "Re-identification", content)]
+    return [section("identification", "Re-identification", content)]
 
 
 def _inference(audit: Audit) -> list[Html]:

@@ -95,6 +95,12 @@ def scrolling(content: Html, label: str) -> Html:
     )
 
 
+def section(key: str, title: str, content: Sequence[Html]) -> Html:
+    """A section of a page under its heading."""
+    heading = element("h2", title, {"id": f"{key}-title"})
+    return element("section", [heading, *content], {"id": key, "aria-labelledby": f"{key}-title"})
+
+
 def data_block(identifier: str, value: object) -> Html:
     """JSON in an inert script element; no text in it can end the element."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

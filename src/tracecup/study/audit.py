@@ -54,6 +54,20 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 10
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a table was looked at: of `records`, `audited` are events of the audit.
+
+    `merged` of the others fell into the same instant as an earlier one of the same user; `users`
+    are all users of the table.
+    """
+
+    records: int
+    audited: int
+    merged: int
+    users: int
+
+
 @dataclass(frozen=True, eq=False)
 class Subject:
     """What is audited: a release, what its attacker knows, and the truth.
@@ -61,7 +75,8 @@ class Subject:
     `reference` and `original` are in user order and may have gaps (-1); `released` is in the
     order of pseudonyms, and `table` says who is behind them (None: not known, then neither
     re-identification nor utility can be scored). `labels` are what people call the users;
-    `notes` say what was assumed or left out on the way here.
+    `notes` say what was assumed or left out on the way here, `coverage` how much of a raw table
+    was taken (None: all). `dates` are the released days since 1970, where they are known.
     """
 
     city: City
@@ -71,6 +86,8 @@ class Subject:
     table: IdTable | None
     labels: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    coverage: Coverage | None = None
+    dates: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         m = self.original.n_users
@@ -214,9 +231,13 @@ class Audit:
 
     def worst(self, count: int) -> list[UserRisk]:
         """The `count` users at most risk: most often identified, then lowest own s_T."""
+        return [self.risk(user) for user in self.worst_positions(count)]
+
+    def worst_positions(self, count: int) -> list[int]:
+        """The positions of these users."""
         own = np.where(np.isnan(self.own), np.inf, self.own)
         order = np.lexsort((np.arange(self.users), own, -self.times_identified))
-        return [self.risk(int(i)) for i in order[:count]]
+        return [int(i) for i in order[:count]]
 
     def risk(self, user: int) -> UserRisk:
         """What the attacks found out about one user (by position)."""

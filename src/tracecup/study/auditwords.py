@@ -24,8 +24,8 @@ CAVEATS = (
 
 def sentences(audit: Audit) -> list[str]:
     """The findings, one after the other."""
-    parts = (_strength, _identification, _inference, _usefulness, _persons)
-    return [sentence for part in parts for sentence in part(audit)]
+    parts = (_identification, _inference, _usefulness, _persons)
+    return [known_stronger(audit), *(sentence for part in parts for sentence in part(audit))]
 
 
 def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
     return found
 
 
-def _strength(audit: Audit) -> list[str]:
+def known_stronger(audit: Audit) -> str:
     """What was tried, and what is known to be stronger."""
     names = [one.attack for one in (*audit.reid, *audit.trace)]
     stronger = []
@@ -88,10 +88,10 @@ def _strength(audit: Audit) -> list[str]:
     if not any(name.startswith("Learned-") for name in names):
         stronger.append("networks trained on public data (Learned-R, Learned-T)")
     known = f" Known to be stronger: {'; '.join(stronger)}." if stronger else ""
-    return [
+    return (
         f"{len(audit.reid)} re-identifications and {len(audit.trace)} trace inferences were run."
         f"{known}"
-    ]
+    )
 
 
 def _identification(audit: Audit) -> list[str]:

@@ -6,7 +6,7 @@ Points are put on a grid and on a clock; what was not recorded stays a gap.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, cast
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
-from tracecup.datasets import Box, Dataset, Dropped, Records, Timetable, read_csv, read_parquet
+from tracecup.datasets import Box, Dataset, Timetable, read_csv, read_parquet
 from tracecup.datasets.arrowtable import BATCH_ROWS
 from tracecup.datasets.tableform import COLUMNS, HINT
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
@@ -29,13 +29,19 @@ from tracecup.rng import Rng
 from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
 from tracecup.score import REACH_KM
 from tracecup.study.audit import Subject
+from tracecup.study.placed import PlacedRecords, coverage_of, notes_of
 from tracecup.traces import SetTraces, Traces
 
 Path = str | PathLike[str]
 MAX_CELLS = 2**28
+GRIDS = ((32, 32), (64, 64))
 MOST_NORTH, MOST_EAST = 90.0, 180.0
 # Borders of a grid carry rounding in their last digits.
 HAIR_DEGREES = 1e-9
+
+
+class TooWide(InvalidParameter):
+    """Regions in which people cannot be told apart."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +68,21 @@ def read_raw(
     city: City | None = None,
     grid: tuple[int, int] = (32, 32),
     box: Box | None = None,
+    split: int | None = None,
+    names: Mapping[str, str] | None = None,
     rng: Rng = None,
 ) -> Subject:
-    """The subject of an audit from tables in which the users carry their own names.
+    """The subject of an audit from tables of positions.
 
-    The users audited are those of `original` that also have reference records; the names are
-    replaced by pseudonyms here (shuffled with `rng`). Without `original` the release is taken as
+    The users audited are those of `original` that also have reference records. The released
+    table carries the users' own names, or pseudonyms of which `names` says who is behind them;
+    they are shuffled anew here (with `rng`). Without `original` the release is taken as
     the truth: traces that were changed in nothing but the names. Days are those on which
     anything was recorded, of the reference for its part, of release and original together for
-    theirs. An event without a record is unobserved (-1) in reference and original traces and a
-    deleted cell in the release; a user who is missing from the release altogether has deleted
-    cells only.
+    theirs; with `split` (a day since 1970) the reference keeps what is before that day and the
+    others what is from it on, so that one table may serve for all. An event without a record is
+    unobserved (-1) in reference and original traces and a deleted cell in the release; a user who
+    is missing from the release altogether has deleted cells only.
 
     Regions are those of `city`, or `grid` (columns, rows) cells of `box`, by default of the
     smallest box around all records; then a degree of longitude counts 111 km times the cosine
@@ -88,17 +98,33 @@ def read_raw(
             _check_width(city.grid, around)
     elif box is not None:
         raise InvalidParameter("a city has its own box: give one of both")
-    tables = [_Placed.of(_read(path, city.grid, cutting)) for path in paths]
-    known, shown = tables[0], tables[1]
-    truth = tables[-1]
+    where = city.grid
+    read = {path: PlacedRecords.of(_read(path, where, cutting)) for path in dict.fromkeys(paths)}
+    tables = [read[path] for path in paths]
+    if split is not None:
+        tables = [
+            one.part(str(path), split, before=k == 0)
+            for k, (one, path) in enumerate(zip(tables, paths, strict=True))
+        ]
+    if names is not None:
+        tables[1] = tables[1].renamed(names)
+        if original is None:
+            tables[-1] = tables[1]
+    known, shown, truth = tables[0], tables[1], tables[-1]
     labels = [label for label in truth.labels if label in known.index]
     if not labels:
-        raise InvalidTraces("no user is in the reference and in the released or original table")
+        raise InvalidTraces(
+            "no user is in the reference and in the released or original table "
+            f"({len(known.labels)} users there, {len(truth.labels)} here); a release with "
+            "pseudonyms needs the table of who is behind them (--raw-ids)"
+        )
     days = np.union1d(shown.days, truth.days)
     clock = cutting.timetable.clock
-    past = known.dense(labels, known.days, cutting.timetable)
-    actual = truth.dense(labels, days, cutting.timetable)
-    given = actual if original is None else shown.dense(labels, days, cutting.timetable)
+    past = known.dense(labels, known.days, cutting.timetable, MAX_CELLS)
+    actual = truth.dense(labels, days, cutting.timetable, MAX_CELLS)
+    given = actual
+    if original is not None:
+        given = shown.dense(labels, days, cutting.timetable, MAX_CELLS)
     ids = np.arange(1, len(labels) + 1)
     cells = SetTraces.of_traces(Traces(given, ids, clock(len(days))))
     pseudonymous, table = pseudonymize(cells, rng)
@@ -109,8 +135,49 @@ def read_raw(
         pseudonymous,
         table,
         tuple(labels),
-        tuple(_notes(city, tables, labels, original is not None)),
+        tuple(notes_of(city, tables, labels, original is not None)),
+        coverage_of(read[released], [shown, known] if reference == released else [shown], labels),
+        tuple(int(day) for day in days),
     )
+
+
+def read_settings(
+    reference: Path,
+    released: Path,
+    original: Path | None = None,
+    *,
+    cuts: Sequence[Cutting],
+    city: City | None = None,
+    grids: Sequence[tuple[int, int]] | None = None,
+    box: Box | None = None,
+    split: int | None = None,
+    names: Mapping[str, str] | None = None,
+    rng: Rng = None,
+) -> list[tuple[str, Subject]]:
+    """The same tables on several grids and time steps, each with its setting in words.
+
+    Without `grids` those of `GRIDS` whose regions are narrow enough. Other parameters as in
+    `read_raw`.
+    """
+    found: list[tuple[str, Subject]] = []
+    refused: InvalidParameter | None = None
+    for grid in (GRIDS[:1] if city else GRIDS) if grids is None else grids:
+        try:
+            for cutting in cuts:
+                subject = read_raw(
+                    reference, released, original, cutting=cutting, city=city, grid=grid, box=box,
+                    split=split, names=names, rng=rng,
+                )  # fmt: skip
+                where = subject.city.grid
+                words = f"{where.nx} x {where.ny} regions every {cutting.timetable.interval} min"
+                found.append((words, subject))
+        except TooWide as error:
+            if grids is not None:
+                raise
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found
 
 
 def bounds(paths: Sequence[Path], columns: Sequence[str] = COLUMNS) -> Box:
@@ -145,54 +212,12 @@ def grid_of(box: Box, nx: int, ny: int) -> Grid:
 
 def _check_width(grid: Grid, box: Box) -> None:
     if max(grid.km_x, grid.km_y) > REACH_KM:
-        raise InvalidParameter(
+        raise TooWide(
             f"the smallest box around all records ({box.south:g} to {box.north:g} north, "
             f"{box.west:g} to {box.east:g} east) makes regions of {grid.km_x:.3g} km x "
             f"{grid.km_y:.3g} km, in which people cannot be told apart; is a stray record among "
             "them? Give a box, or a finer grid"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Placed:
-    """Records with calendar days: `day[k]` counts days since 1970 by the local clock."""
-
-    records: Records
-    dropped: Dropped
-    day: NDArray[np.int64]
-    days: NDArray[np.int64]
-    labels: tuple[str, ...]
-    index: dict[str, int]
-
-    @classmethod
-    def of(cls, read: Dataset) -> _Placed:
-        records = read.records
-        day = records.day.astype(np.int64) + read.first_day
-        labels = records.names or tuple(str(user) for user in records.users)
-        index = {label: k for k, label in enumerate(labels)}
-        days = np.unique(day)
-        return cls(records, read.dropped, day, days, labels, index)
-
-    def dense(
-        self, labels: Sequence[str], days: NDArray[np.int64], timetable: Timetable
-    ) -> NDArray[np.int32]:
-        """Regions of shape (users, events) for the given users and days, -1 unobserved."""
-        events = len(days) * timetable.instants
-        if len(labels) * events > MAX_CELLS:
-            raise InvalidTraces(
-                f"{len(labels)} users x {events} events are too many to audit at once (at most "
-                f"{MAX_CELLS} cells): take fewer days, a longer interval or fewer users"
-            )
-        row = np.full(len(self.labels), -1, dtype=np.int64)
-        for k, label in enumerate(labels):
-            if label in self.index:
-                row[self.index[label]] = k
-        user = row[self.records.user]
-        column = np.searchsorted(days, self.day) * timetable.instants + self.records.instant
-        regions = np.full((len(labels), events), -1, dtype=np.int32)
-        kept = user >= 0
-        regions[user[kept], column[kept]] = self.records.location[kept]
-        return regions
 
 
 def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
@@ -246,47 +271,3 @@ def _check_degrees(path: Path, points: NDArray[np.float64], columns: tuple[str, 
         if len(bad):
             expected = f"degrees within -{most:g}..{most:g}"
             raise InvalidFile(path, [Problem(0, name, f"{bad[0]:g}", expected)], len(bad))
-
-
-def _notes(
-    city: City, tables: Sequence[_Placed], labels: Sequence[str], has_original: bool
-) -> list[str]:
-    known, shown, truth = tables[0], tables[1], tables[-1]
-    audited, grid = set(labels), city.grid
-    said = [
-        f"{grid.nx} x {grid.ny} regions of {1000 * grid.km_x:.0f} m x {1000 * grid.km_y:.0f} m."
-    ]
-    if max(grid.km_x, grid.km_y) > REACH_KM:
-        said.append(
-            "Regions are wider than 2 km, so every wrong region counts as a full miss: take a "
-            "finer grid or a smaller box."
-        )
-    for name, one in zip(("reference", "released", "original"), tables, strict=False):
-        if one.dropped.outside or one.dropped.off_hours:
-            said.append(
-                f"Left out of the {name} table: {one.dropped.outside} records outside the box and "
-                f"{one.dropped.off_hours} outside the hours."
-            )
-    if not city.hospitals:
-        said.append("No region is marked as a hospital: all events weigh the same.")
-    if not has_original:
-        said.append("No original table was given: the released records are taken as the truth.")
-    alone = len(set(truth.labels) - audited)
-    if alone:
-        said.append(f"Left out: {alone} users without reference records; nothing is known of them.")
-    unused = len(set(known.labels) - audited)
-    if unused:
-        said.append(f"Left out: {unused} users with reference records only.")
-    gone = len(audited - set(shown.labels))
-    if gone:
-        said.append(f"{gone} audited users do not occur in the release: all cells deleted.")
-    strange = len(set(shown.labels) - set(truth.labels))
-    if strange:
-        said.append(f"Left out: {strange} released users without original records.")
-    common = len(np.intersect1d(known.days, shown.days))
-    if common:
-        said.append(
-            f"{common} days are in the reference and in the release: an attacker who knows the "
-            "very days that are released is stronger than one who knows earlier days."
-        )
-    return said

@@ -1,0 +1,155 @@
+"""What an owner can do: protections really run on her own traces, each attacked and measured.
+
+Says for every one how many users are still named, and what it costs for which use.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tracecup.attack import Case, ReidAttack
+from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.errors import InvalidParameter
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.risk import homes_found, unicity
+from tracecup.rng import child_seed
+from tracecup.score import Score, reid_score
+from tracecup.study.audit import Subject
+from tracecup.study.observed import observed_utility, without
+from tracecup.study.sweep import attacks_called
+from tracecup.traces import SetTraces, Traces
+from tracecup.usefulness import release_tm_emd, release_tp_tv_top50
+
+PROTECTIONS = (
+    "MRLH(1,1,0)",
+    "MRLH(2,2,0)",
+    "MRLH(0,0,0.9)",
+    "PL(4,1)",
+    "PL(1,1)",
+    "PL(0.25,1)",
+    "Swap(2)",
+    "Swap(4)",
+    "Cloak(10)",
+    "MDAV(10)",
+)
+"""Coarser regions, deletion, noise, exchange, crowds of ten; weak and strong settings."""
+CROWD = 10
+KNOWN_VISITS = 4
+USES = (
+    ("points", "where each record was: s_U, 1 is unchanged"),
+    ("crowds", "how many people are where by the time of day: total variation, 0 is unchanged"),
+    ("flows", "who goes from where to where: earth mover's distance in regions, 0 is unchanged"),
+)
+
+
+def protections_for(limit: float, users: int) -> tuple[str, ...]:
+    """Those to try by default, and crowds twice as large as the limit asks for.
+
+    >>> protections_for(0.05, 300)[-1], protections_for(0.05, 12)[-1]
+    ('MDAV(40)', 'MDAV(10)')
+    """
+    crowd = min(math.ceil(2 / limit), users // 2)
+    return (*PROTECTIONS, f"MDAV({crowd})") if crowd > CROWD else PROTECTIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """One protection on the owner's data: what is still found out, and what it costs.
+
+    `named` is the strongest re-identification's score (1 - value is the share named); `alone` the
+    unicity with four known visits; `homes` the share of homes found within the audit's distance
+    (None: nobody was observed at night). `points`, `crowds` and `flows` are the losses of `USES`.
+    """
+
+    name: str
+    attack: str
+    named: Score
+    alone: float
+    homes: float | None
+    points: float
+    crowds: float
+    flows: float
+    guarantee: str | None
+
+    @property
+    def rate(self) -> float:
+        """Share of the users who are still named."""
+        return 1 - self.named.value
+
+
+def protect(subject: Subject, name: str, seed: int | None = 1) -> SetTraces:
+    """The owner's true traces under a protection, in user order; gaps stay gaps.
+
+    A protection sees the place of the nearest earlier record (or the first one) in a gap, and
+    what it says about a gap is deleted. A release needs `seed` None, the system's entropy: noise
+    that others can draw again is none.
+    """
+    truth = subject.original
+    rng = None if seed is None else child_seed(seed, "protect", name)
+    cells = parse_obfuscator(name).obfuscate(subject.city, filled(truth), rng)
+    return without(cells, truth.regions < 0)
+
+
+def try_protections(
+    subject: Subject,
+    attacks: Sequence[str],
+    *,
+    protections: Sequence[str] = PROTECTIONS,
+    within_km: float = 0.5,
+    confidence: float = 0.95,
+    seed: int = 1,
+    progress: Callable[[float, float], None] | None = None,
+) -> list[Protected]:
+    """Run every protection on the true traces and attack what comes out, in the order given."""
+    methods = [method for name in attacks for method in attacks_called(name)]
+    reid = [method for method in methods if isinstance(method, ReidAttack)]
+    if not reid:
+        raise InvalidParameter("protections are compared by a re-identification at least")
+    city, truth = subject.city, subject.original
+    found = []
+    for k, name in enumerate(protections):
+        if progress:
+            progress(k, len(protections))
+        cells = protect(subject, name, seed)
+        released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
+        case = Case(city, subject.reference, released)
+        scores = {}
+        for method in reid:
+            guess = method.identify(case, child_seed(seed, "attack", str(method)))
+            scores[str(method)] = reid_score(table, guess, confidence)
+        best = min(scores, key=lambda attack: scores[attack].value)
+        homes = homes_found(city, truth, cells)
+        found.append(
+            Protected(
+                str(parse_obfuscator(name)),
+                best,
+                scores[best],
+                unicity(truth, cells, points=KNOWN_VISITS, rng=child_seed(seed, "unicity")).value,
+                homes.within(within_km) if homes.measured else None,
+                observed_utility(city, truth, cells).value,
+                release_tp_tv_top50(city, truth, cells).value,
+                release_tm_emd(city, truth, cells).value,
+                parse_obfuscator(name).guarantee(truth.times),
+            )
+        )
+    return found
+
+
+def filled(traces: Traces) -> Traces:
+    """Gaps filled with the last place before them, or the first after; region 0 without any.
+
+    >>> filled(Traces.of([[-1, 2, -1], [-1, -1, -1]])).regions.tolist()
+    [[2, 2, 2], [0, 0, 0]]
+    """
+    regions = traces.regions
+    seen = regions >= 0
+    column = np.arange(traces.times)
+    last = np.maximum.accumulate(np.where(seen, column, -1), axis=1)
+    first = np.where(seen.any(axis=1), seen.argmax(axis=1), 0)
+    source = np.where(last < 0, first[:, None], last)
+    full = np.take_along_axis(regions, source, axis=1)
+    return Traces(np.maximum(full, 0), traces.users, traces.clock)
