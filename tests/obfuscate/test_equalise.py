@@ -5,7 +5,15 @@ from tracecup.attack import Case, LearnedR
 from tracecup.city import City, Clock, Grid
 from tracecup.errors import InvalidTraces
 from tracecup.obfuscate import Equalise
-from tracecup.obfuscate.equalising import stakes_of, utility_of
+from tracecup.obfuscate.equalising import (
+    _add_product,
+    _inner_products,
+    _prices,
+    _sum_scores,
+    _sweep_slot,
+    stakes_of,
+    utility_of,
+)
 from tracecup.obfuscate.grouping import similar_groups
 from tracecup.registry import parse
 from tracecup.score import utility_score
@@ -96,12 +104,52 @@ class TestStakes:
         habit /= habit.sum(-1, keepdims=True)
         table = random.normal(size=(6, 2, 5)).astype(np.float32)
         (first, _) = stakes_of([np.arange(3), np.arange(3, 6)], [table], habit, 1)
+        own = habit[:3].mean(0)[:, None]
         assert np.abs(first.scores.mean(1)).max() < 1e-5
-        under = (first.scores * first.habit[:, None]).sum(-1)
-        assert np.abs(under).max() < 1e-5
-        variance = (first.scores**2 * first.habit[:, None]).sum(-1).mean()
-        assert variance == pytest.approx(1, abs=1e-4)
-        assert np.allclose(first.square, (first.scores**2).sum(1), atol=1e-4)
+        assert np.abs((first.scores * own).sum(2)).max() < 1e-5
+        assert (first.scores**2 * own).sum(2).mean() == pytest.approx(1, abs=1e-4)
+
+
+class TestSweep:
+    def test_equals_a_slow_descent(self):
+        """Every cell takes the least price + weight |sum - target|^2 over all regions, in turn."""
+        random = np.random.default_rng(4)
+        slots, size, regions, users, days = 3, 6, 72, 2, 5
+        scores = random.normal(size=(slots, size, regions)).astype(np.float32)
+        original = random.integers(0, regions, (users, days * slots)).astype(np.int32)
+        answers, total = original.copy(), np.zeros((users, size), dtype=np.float32)
+        _sum_scores(scores, original, total)
+        target = random.normal(scale=5, size=total.shape).astype(np.float32)
+        price = _prices(CITY, CITY.is_hospital)
+        cells = random.permutation(days * slots).astype(np.int32)
+        for t in (2, 0, 1):
+            products = _inner_products(scores[t])
+            pull = np.zeros((users, regions), dtype=np.float32)
+            _add_product(2 * (total - target), scores[t], pull)
+            _sweep_slot(
+                scores[t], products, np.diagonal(products).copy(), pull, price, original, answers,
+                total, cells[cells % slots == t], np.float32(0.05),
+            )  # fmt: skip
+
+        slow, sums = original.copy(), np.zeros((users, size))
+        for i in range(users):
+            sums[i] = sum(scores[j % slots, :, r].astype(float) for j, r in enumerate(original[i]))
+            for t in (2, 0, 1):
+                for j in cells[cells % slots == t]:
+                    rest = sums[i] - scores[t, :, slow[i, j]]
+                    after = rest[:, None] + scores[t] - target[i][:, None]
+                    cost = price[original[i, j]] + 0.05 * (after**2).sum(0)
+                    slow[i, j] = np.argmin(cost)
+                    sums[i] = rest + scores[t, :, slow[i, j]]
+        assert (answers != original).any()
+        assert np.array_equal(answers, slow)
+        assert np.allclose(total, sums, atol=1e-3)
+
+    def test_products_of_every_remainder(self):
+        random = np.random.default_rng(5)
+        for size in (1, 4, 7):
+            table = random.normal(size=(size, 70)).astype(np.float32)
+            assert np.allclose(_inner_products(table), table.T @ table, atol=1e-4)
 
 
 class TestUtility:

@@ -46,9 +46,9 @@ class Obfuscator(Method):
 
     @property
     def crowd(self) -> int | None:
-        """How many users at least it makes alike, so that naming one of them is a guess.
+        """How many users it makes alike at best, so that naming one of them is a guess.
 
-        None where it promises no such groups; see `score.group_bound`.
+        None where it makes no such groups; see `score.group_bound`.
         """
         return None
 

@@ -85,6 +85,11 @@ class Equalise(Obfuscator):
         )
         return single_cells(answers, original)
 
+    @property
+    def crowd(self) -> int | None:
+        """Its groups: the best that it can reach, although no proof says that it does."""
+        return self.group
+
     def guarantee(self, events: int = 400) -> str:
         """Nothing is promised by proof: an attacker may know a model that the portfolio lacks."""
         return ""

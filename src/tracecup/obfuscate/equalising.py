@@ -6,7 +6,7 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,14 +22,12 @@ from tracecup.traces import Traces
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
-WIDTH = 16
-"""Regions of a grid row that are scored together; rows within reach are cut to this."""
-FAR = 128
-"""Answers out of reach that are tried for every cell, drawn anew for each slot and sweep."""
-UNIFORM = 0.5
-"""Share of the far answers that is drawn uniformly; the others follow the group's habits."""
+KEPT_BYTES = 1 << 28
+"""Products of a group's scores are kept for all its sweeps where they fit; else made anew."""
+TILE = 32
+"""Columns whose products are made together, so that they stay in the cache."""
 SHIFT_FROM = 4
-RESPONSE = 0.07
+RESPONSE = 0.04
 """Utility falls by about this much where the weight of the scores grows e-fold."""
 LARGEST_STEP = 1.5
 FORBIDDEN = np.float32(50.0)
@@ -44,12 +42,10 @@ BELOW = 0.002
 
 @dataclass(frozen=True, eq=False)
 class Stakes:
-    """Scores of one group: `scores` (T, K, N), K = models x members, and |scores|^2, (T, N)."""
+    """Scores of one group: `scores` (T, K, N), K = models x members."""
 
     members: NDArray[np.int64]
     scores: Floats
-    square: Floats
-    habit: Floats
 
 
 def stakes_of(
@@ -62,26 +58,21 @@ def stakes_of(
     """
     slots, regions = habit.shape[1:]
     made = [
-        Stakes(
-            group,
-            np.empty((slots, count * len(group), regions), dtype=np.float32),
-            np.zeros((slots, regions), dtype=np.float32),
-            habit[group].mean(axis=0),
-        )
+        Stakes(group, np.empty((slots, count * len(group), regions), dtype=np.float32))
         for group in groups
     ]
+    own = [habit[group].mean(axis=0) for group in groups]
     for k, table in enumerate(tables):
 
         def fill(low: int, high: int, k: int = k, table: Floats = table) -> None:
-            for stakes in made[low:high]:
+            for stakes, shares in zip(made[low:high], own[low:high], strict=True):
                 m = len(stakes.members)
                 part = table[stakes.members]
                 part = part - part.mean(axis=0)
-                part -= (part * stakes.habit).sum(axis=2, keepdims=True)
-                spread = (part * part * stakes.habit).sum(axis=2).mean()
+                part -= (part * shares).sum(axis=2, keepdims=True)
+                spread = (part * part * shares).sum(axis=2).mean()
                 part /= np.sqrt(spread + 1e-12)
                 stakes.scores[:, k * m : (k + 1) * m] = part.transpose(1, 0, 2)
-                stakes.square[:] += (part * part).sum(axis=0)
 
         map_blocks(fill, len(made))
     return made
@@ -103,13 +94,14 @@ def descend(
     """Released regions (U, events) with utility at the floor.
 
     Minimises sum_j price(x_j, y_j) + weight |sum_j L[t_j, y_j] - target|^2 for every user, price
-    min(1, d / 2 km); answers are the regions of a patch around x and FAR others. Targets are
-    noise; from the fifth sweep on every second one shifts them by what is left (the multiplier
-    step), because a small constant rest is what an assignment finds. The weight is sought on some
-    groups and mended in last sweeps over all; what is missing is given back cell by cell.
-    O(sweeps cells K patch).
+    min(1, d / 2 km); every region is a possible answer. Targets are noise; from the fifth sweep on
+    every second one shifts them by what is left (the multiplier step), because a small constant
+    rest is what an assignment finds. The weight is sought on some groups and mended in last sweeps
+    over all; what is missing is given back cell by cell.
+    O(sweeps cells N + groups T N^2 K): the second term is one product of matrices for every group
+    and slot.
     """
-    play = _Play.start(city, original, stakes, random, noise, hospitals)
+    play = _Play.start(city, original, stakes, random, noise, hospitals, sweeps)
     goal = floor - BELOW
     some = list(range(0, len(stakes), max(1, len(stakes) // SOUNDING)))[:SOUNDING]
     steps = TRIES + sweeps + MENDING
@@ -117,19 +109,22 @@ def descend(
         trial = play.copy(some)
         trial.sweep(range(sweeps), weight)
         error = trial.utility() - goal
-        weight *= _correction(error)
         progress(done + 1, steps)
         if abs(error) < CLOSE:
             break
-    for s in range(sweeps):
-        play.sweep([s], weight)
-        progress(TRIES + s + 1, steps)
+        weight *= _correction(error)
+    if len(some) == len(stakes):
+        play = trial
+    else:
+        play.sweep(
+            range(sweeps), weight, lambda part: progress(TRIES + round(part * sweeps), steps)
+        )
     for s in range(sweeps, sweeps + MENDING):
         error = play.utility() - goal
         if -CLOSE < error <= floor - goal:
             break
         weight *= _correction(error)
-        play.sweep([s], weight, shift=False)
+        play.sweep([s], weight)
         progress(TRIES + s + 1, steps)
     play.give_back(floor)
     return play.answers
@@ -151,7 +146,7 @@ class _Play:
     """The state of a descent: answers, sums of scores and targets of every group.
 
     `groups` are the groups it is played for; the random numbers of a group do not depend on the
-    others, so a trial on some groups meets the same ones.
+    others, so a trial on some groups meets the same ones. Targets shift before sweep `shifts_end`.
     """
 
     city: City
@@ -165,6 +160,7 @@ class _Play:
     total: list[Floats]
     target: list[Floats]
     groups: list[int]
+    shifts_end: int
 
     @classmethod
     def start(
@@ -175,6 +171,7 @@ class _Play:
         random: np.random.Generator,
         noise: float,
         hospitals: bool,
+        sweeps: int,
     ) -> _Play:
         """Everything as it is: the original regions, noise as targets."""
         seed = int(random.integers(0, 2**62))
@@ -194,6 +191,7 @@ class _Play:
         return cls(
             city, regions, original.clock.slots, stakes, city.is_hospital & hospitals, seed, goal,
             regions.copy(), total, [t.copy() for t in goal], list(range(len(stakes))),
+            sweeps,
         )  # fmt: skip
 
     def copy(self, groups: list[int]) -> _Play:
@@ -206,32 +204,51 @@ class _Play:
             groups=groups,
         )
 
-    def sweep(self, rounds: Iterable[int], weight: float, shift: bool = True) -> None:
+    def sweep(
+        self,
+        rounds: Sequence[int],
+        weight: float,
+        progress: Callable[[float], None] = lambda _: None,
+    ) -> None:
         """Pass over all cells, once for each of `rounds`."""
-        rounds, grid = list(rounds), self.city.grid
-        price = np.minimum(1.0, grid.offset_km / REACH_KM).astype(np.float32)
-        rows = int((grid.offset_km[:, 0] < REACH_KM).sum())
-        plain = np.flatnonzero(~self.hospital).astype(np.int32)
+        price = _prices(self.city, self.hospital)
+        done = 0
 
         def work(low: int, high: int) -> None:
+            nonlocal done
             for g in self.groups[low:high]:
-                group = self.stakes[g]
-                mine = self.answers[group.members]
-                for s in rounds:
-                    if shift and s >= SHIFT_FROM and s % 2 == 0:
-                        self.target[g] += self.goal[g] - self.total[g]
-                    random = generator(child_seed(self.seed, "sweep", g, s))
-                    order = random.permutation(mine.shape[1]).astype(np.int32)
-                    turns = random.permutation(self.slots).astype(np.int32)
-                    _sweep(
-                        group.scores, group.square, self.original[group.members], mine,
-                        self.total[g], self.target[g], order, turns,
-                        _far_answers(group.habit, plain, random), price, self.hospital, rows,
-                        grid.nx, weight,
-                    )  # fmt: skip
-                self.answers[group.members] = mine
+                self._sweep_group(g, rounds, np.float32(weight), price)
+                done += 1
+                progress(done / len(self.groups))
 
         map_blocks(work, len(self.groups), blocks=len(self.groups))
+
+    def _sweep_group(
+        self, g: int, rounds: Sequence[int], weight: np.float32, price: Floats
+    ) -> None:
+        scores, members = self.stakes[g].scores, self.stakes[g].members
+        total, target = self.total[g], self.target[g]
+        original, answers = self.original[members], self.answers[members]
+        slots, _, regions = scores.shape
+        kept: dict[int, Floats] = {}
+        keep = len(rounds) > 1 and slots * regions * regions * 4 <= KEPT_BYTES
+        for s in rounds:
+            if s >= SHIFT_FROM and s % 2 == 0 and s < self.shifts_end:
+                target += self.goal[g] - total
+            random = generator(child_seed(self.seed, "sweep", g, s))
+            order = random.permutation(answers.shape[1]).astype(np.int32)
+            for t in random.permutation(slots):
+                table = scores[t]
+                products = kept[t] if t in kept else _inner_products(table)
+                if keep:
+                    kept[t] = products
+                pull = np.zeros((len(members), regions), dtype=np.float32)
+                _add_product(2 * (total - target), table, pull)
+                _sweep_slot(
+                    table, products, np.diagonal(products).copy(), pull, price, original, answers,
+                    total, order[order % slots == t], weight,
+                )  # fmt: skip
+        self.answers[members] = answers
 
     def utility(self) -> float:
         """s_U of the groups that are played."""
@@ -266,17 +283,15 @@ class _Play:
         answers[chosen] = original[chosen]
 
 
-def _far_answers(habit: Floats, plain: Ints, random: np.random.Generator) -> Ints:
-    """Regions to try anywhere, (slots, FAR), no hospitals: half uniform, half by habit."""
-    slots, uniform = len(habit), int(FAR * UNIFORM)
-    far = np.empty((slots, FAR), dtype=np.int32)
-    far[:, :uniform] = plain[random.integers(0, len(plain), (slots, uniform))]
-    draws = random.random((slots, FAR - uniform))
-    share = np.cumsum(habit[:, plain], axis=1, dtype=np.float64)
-    for t in range(slots):
-        at = np.searchsorted(share[t], draws[t] * share[t, -1])
-        far[t, uniform:] = plain[np.minimum(at, len(plain) - 1)]
-    return far
+def _prices(city: City, hospital: NDArray[np.bool_]) -> Floats:
+    """Loss of utility min(1, d / 2 km) of answering y for x, (N, N).
+
+    A hospital in `hospital` may only become another kind of region out of reach; in a small city
+    at least a far one.
+    """
+    price = np.minimum(1.0, city.grid.distances / REACH_KM).astype(np.float32)
+    price[hospital] += FORBIDDEN * (hospital + np.float32(1.0) - price[hospital])
+    return price
 
 
 @kernel
@@ -289,84 +304,75 @@ def _sum_scores(scores: Floats, answers: Ints, total: Floats) -> None:
 
 
 @kernel
-def _sweep(  # noqa: PLR0912 - all answers of a cell are compared in one pass
-    scores: Floats,
+def _sweep_slot(
+    table: Floats,
+    products: Floats,
     square: Floats,
+    pull: Floats,
+    price: Floats,
     original: Ints,
     answers: Ints,
     total: Floats,
-    target: Floats,
     order: Ints,
-    turns: Ints,
-    far: Ints,
-    price: Floats,
-    hospital: NDArray[np.bool_],
-    rows: int,
-    nx: int,
-    strength: float,
+    weight: np.float32,
 ) -> None:
-    """One pass over all cells of a group: each takes the answer of least price and penalty."""
-    slots, size, regions = scores.shape
-    ny, members = regions // nx, len(original)
-    pull = np.empty(size, dtype=np.float32)
-    patch = np.empty((2 * rows, WIDTH), dtype=np.float32)
-    wide = np.empty(FAR, dtype=np.float32)
-    columns = np.empty((size, FAR), dtype=np.float32)
-    flipped = np.empty((regions, size), dtype=np.float32)
-    span = min(WIDTH, nx)
-    weight = np.float32(strength)
-    for t in turns:
-        table, norm = scores[t], square[t]
-        for k in range(size):
-            for f in range(FAR):
-                columns[k, f] = table[k, far[t, f]]
-            for y in range(regions):  # what one answer adds to all sums lies together here
-                flipped[y, k] = table[k, y]
-        for j in order:
-            if j % slots != t:
-                continue
-            for i in range(members):
-                x, now = original[i, j], answers[i, j]
-                sums, wanted, gone = total[i], target[i], flipped[now]
-                for k in range(size):
-                    sums[k] -= gone[k]
-                    pull[k] = np.float32(2.0) * (sums[k] - wanted[k])
-                px, py = x % nx, x // nx
-                low_y, high_y = max(0, py - rows + 1), min(ny, py + rows)
-                low_x = min(max(0, px - span // 2 + 1), nx - span)
-                wide[:] = 0.0
-                for k in range(size):
-                    for f in range(FAR):
-                        wide[f] += pull[k] * columns[k, f]
-                best, least = now, np.float32(np.inf)
-                if not hospital[x]:
-                    patch[:] = 0.0
-                    for k in range(size):
-                        amount = pull[k]
-                        for qy in range(low_y, high_y):
-                            # Indices rather than views: a view costs more than the whole row.
-                            for c in range(span):
-                                patch[qy - low_y, c] += amount * table[k, qy * nx + low_x + c]
-                    for qy in range(low_y, high_y):
-                        for c in range(span):
-                            y = qy * nx + low_x + c
-                            cost = price[abs(qy - py), abs(low_x + c - px)] + weight * (
-                                patch[qy - low_y, c] + norm[y]
-                            )
-                            if cost < least:
-                                best, least = y, cost
-                for f in range(FAR):
-                    y = far[t, f]
-                    paid = price[abs(y // nx - py), abs(y % nx - px)]
-                    cost = paid + weight * (wide[f] + norm[y])
-                    if hospital[x]:  # out of reach; in a small city at least far away
-                        cost += FORBIDDEN * (np.float32(1.0) - paid)
-                    if cost < least:
-                        best, least = y, cost
+    """One pass over the cells of a slot: each takes the answer of least price and penalty.
+
+    `table` (K, N) are the slot's scores, `products` (N, N) the inner products of its columns,
+    `square` their diagonal, `pull` (members, N) = 2 (total - target) . table, which one answer
+    changes by rows of the products: O(N) for a cell, whatever K is.
+    """
+    size, regions = table.shape
+    two = np.float32(2.0)
+    was = np.empty(len(order), dtype=np.int32)
+    for i in range(len(original)):
+        pulled = pull[i]
+        for n, j in enumerate(order):
+            now = answers[i, j]
+            was[n] = now
+            paid, gone = price[original[i, j]], products[now]
+            best, least = now, np.float32(np.inf)
+            for y in range(regions):
+                cost = paid[y] + weight * (pulled[y] - two * gone[y] + square[y])
+                if cost < least:
+                    best, least = y, cost
+            if best != now:
+                come = products[best]
+                for y in range(regions):
+                    pulled[y] += two * (come[y] - gone[y])
                 answers[i, j] = best
-                come = flipped[best]
-                for k in range(size):
-                    sums[k] += come[k]
+        for k in range(size):
+            step = np.float32(0.0)
+            for n, j in enumerate(order):
+                step += table[k, answers[i, j]] - table[k, was[n]]
+            total[i, k] += step
+
+
+def _inner_products(table: Floats) -> Floats:
+    """Inner products of the columns of (K, N): (N, N)."""
+    regions = table.shape[1]
+    left = np.ascontiguousarray(table.T)
+    made = np.zeros((regions, regions), dtype=np.float32)
+    for low in range(0, regions, TILE):
+        _add_product(left[low : low + TILE], table, made[low : low + TILE])
+    return made
+
+
+@kernel
+def _add_product(left: Floats, right: Floats, out: Floats) -> None:
+    """out += left . right, always in the same order of sums, whatever library and threads."""
+    rows, size = left.shape
+    for k in range(0, size - size % 4, 4):
+        for x in range(rows):
+            a, b, c, d = left[x, k], left[x, k + 1], left[x, k + 2], left[x, k + 3]
+            for y in range(right.shape[1]):
+                out[x, y] += (a * right[k, y] + b * right[k + 1, y]) + (
+                    c * right[k + 2, y] + d * right[k + 3, y]
+                )
+    for k in range(size - size % 4, size):
+        for x in range(rows):
+            for y in range(right.shape[1]):
+                out[x, y] += left[x, k] * right[k, y]
 
 
 @kernel
