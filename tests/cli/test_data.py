@@ -11,6 +11,7 @@ import pytest
 
 from tracecup.city import read_city, read_clock
 from tracecup.cli.main import run
+from tracecup.contest.rules.file import read_rules
 from tracecup.records import Timetable, read_records
 from tracecup.traces.files import read_traces
 
@@ -173,6 +174,13 @@ class TestData:
         code, said = answer(capsys, words)
         assert (code, said["dropped"]["duplicates"]) == (0, 1)
         assert said["records"] + sum(said["dropped"].values()) == len(rows()) + 2
+
+    def test_a_contest_in_that_city(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        assert run(f"data gowalla checkins.txt {WORDS}".split()) == 0
+        assert run(["contest", "init", "cup", "--data", "made"]) == 0
+        rules = read_rules(folder / "cup/contest.toml")
+        assert rules.city.file == "../made/info_region.csv"
+        assert (rules.clock.days, rules.clock.slots, rules.clock.start) == (2, 4, 480)
 
     def test_csv_with_columns_and_a_tab(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         lines = [f"n{u}\t{when}\t{y}\t{x}\n" for u, when, y, x in rows()]

@@ -6,12 +6,15 @@ Never overwrites rules that are there.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
 
 from tracecup.cli.common import Json, emit, table_of
+
+if TYPE_CHECKING:
+    from tracecup.contest.rules import Rules
 
 
 def init(
@@ -27,11 +30,21 @@ def init(
             "and the choices of the program of 2019.",
         ),
     ] = "paper",
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help="Folder that `tracecup data` made: its regions, days and hours. "
+            "`contest simulate --data` then takes its traintraces.csv.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Write the rules of a new contest: DIR/contest.toml, with a comment on every key.
 
     Example: `tracecup contest init mycontest --name "Spring contest"`
+
+    Example: `tracecup contest init mycontest --data nyc`
     """
     from tracecup.contest.rules import Rules
     from tracecup.contest.rules.file import RULES_FILE, write_rules
@@ -40,6 +53,8 @@ def init(
     rules = Rules.preset(preset)
     if name is not None:
         rules = rules.renamed(name)
+    if data is not None:
+        rules = _in_the_city_of(rules, data, folder)
     rules.check()
     path = folder / RULES_FILE
     if path.exists() or path.is_symlink():
@@ -60,3 +75,25 @@ def init(
         table_of("New contest", rows),
     )
     return 0
+
+
+def _in_the_city_of(rules: Rules, data: Path, folder: Path) -> Rules:
+    """The rules with regions, days and hours of a folder that `tracecup data` made."""
+    import os
+    from dataclasses import replace
+
+    from tracecup.city import read_city, read_clock
+    from tracecup.contest.rules.model import CityRules, ClockRules
+    from tracecup.records import timetable_of
+
+    regions = data / "info_region.csv"
+    read_city(regions)
+    clock = read_clock(data / "info_time.csv")
+    hours = timetable_of(clock.original)
+    return replace(
+        rules,
+        city=CityRules(None, Path(os.path.relpath(regions, folder)).as_posix()),
+        clock=ClockRules(
+            clock.original.days, clock.reference.days, hours.instants, hours.start, hours.interval
+        ),
+    )

@@ -118,10 +118,10 @@ def arrow_table(frame: Any) -> pa.Table:
     try:
         if isinstance(frame, pa.Table):
             return frame
+        if hasattr(frame, "to_arrow"):  # before the stream: GeoPandas packs its points here only
+            return pa.table(frame.to_arrow())
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.table(frame)
-        if hasattr(frame, "to_arrow"):
-            return pa.table(frame.to_arrow())
         if hasattr(frame, "to_dict"):
             return pa.table(frame.to_dict("list"))
         if isinstance(frame, Mapping):

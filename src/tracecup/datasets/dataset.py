@@ -6,8 +6,10 @@ The records themselves are those of `tracecup.records`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tracecup.city import City
+from tracecup.datasets.frames import Library, to_frame
 from tracecup.datasets.splitting import split_users
 from tracecup.records import Records
 
@@ -75,3 +77,7 @@ class Dataset:
         kept = self.records.thinned()
         lost = self.dropped.same_instant + len(self.records) - len(kept)
         return replace(self, records=kept, dropped=replace(self.dropped, same_instant=lost))
+
+    def to_frame(self, library: Library = "pyarrow") -> Any:
+        """The records as a table of that library; see `frames.to_frame`."""
+        return to_frame(self, library)
