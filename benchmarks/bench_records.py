@@ -6,6 +6,8 @@ reader is also run in a process of its own, to see what memory it takes beyond t
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import multiprocessing
 import tempfile
 from collections.abc import Callable
@@ -16,7 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from harness import Bench
-from tracecup.datasets import TOKYO_CENTRE, contest_parts, read_csv
+from tracecup.datasets import TOKYO_CENTRE, Box, contest_parts, read_csv
 from tracecup.records.delimited import TextLayout, read_text
 from tracecup.traces.files import cell_columns
 
@@ -24,6 +26,8 @@ BLOCK_BYTES = 4 << 20
 RAW = {"user": pa.binary(), "time": pa.timestamp("s"), "lat": pa.float64(), "lon": pa.float64()}
 PUBLISHED = dict.fromkeys(("user_index", "poi_index", "unixtime", "hour", "min"), pa.int64())
 CONTEST = dict.fromkeys(("user_id", "time_id", "reg_id"), pa.int32())
+
+EVERYTHING = Box(35.6, 35.8, 139.6, 139.9)
 
 Columns = list[np.ndarray]
 
@@ -39,7 +43,9 @@ def run(bench: Bench) -> None:
             ("contest.csv", arrow_contest, own_contest, "contest traces"),
         ):
             _compare(bench, stage, folder / file, rows, theirs, ours)
-        _to_contest_form(bench, folder, rows)
+        big = 100_000 if bench.quick else 4_000_000
+        write_raw(folder / "raw.csv", big)
+        _to_contest_form(bench, folder, big)
 
 
 def _compare(
@@ -58,35 +64,56 @@ def _compare(
 
 
 def _to_contest_form(bench: Bench, folder: Path, rows: int) -> None:
-    """A raw table to the files of a contest, against polars reading it as strings."""
-    import polars as pl
+    """A raw table to the files of a contest, against pandas (or polars) merely reading it.
 
+    Once for a box that holds a fifth of the records, once for all of them.
+    """
     path = folder / "raw.csv"
-    stick = bench.seconds(lambda: pl.read_csv(path, infer_schema=False))
+    name, read = _reader(path)
+    stick = bench.seconds(read)
+    for stage, box in (("a fifth in the box", TOKYO_CENTRE), ("all in the box", EVERYTHING)):
+        bench.measure(
+            f"raw table to contest files, {stage}",
+            f"{rows} lines",
+            lambda box=box: to_contest_form(path, box),
+            yardstick=(f"{name} reading", stick),
+        )
+        bench.note(f"memory: {peak(to_contest_form, path, box)} MB")
 
-    def work() -> None:
-        dataset = read_csv(path, box=TOKYO_CENTRE)
-        contest_parts(dataset).write(folder / "made")
 
-    bench.measure(
-        "raw table to contest files", f"{rows} lines", work, yardstick=("polars reading", stick)
-    )
+def _reader(path: Path) -> tuple[str, Callable[[], object]]:
+    """pandas where it is installed (it is no dependency), else polars."""
+    if importlib.util.find_spec("pandas"):
+        pandas = importlib.import_module("pandas")
+        return f"pandas {pandas.__version__}", lambda: pandas.read_csv(path)
+    polars = importlib.import_module("polars")
+    return "polars", lambda: polars.read_csv(path, infer_schema=False)
 
 
-def write_files(folder: Path, rows: int) -> None:
-    """The three files, from one seed."""
+def to_contest_form(path: Path, box: Box) -> None:
+    contest_parts(read_csv(path, box=box)).write(path.parent / "made")
+
+
+def write_raw(path: Path, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """A raw table from one seed; returns its users and times."""
     rng = np.random.default_rng(0)
     user = np.sort(rng.integers(0, max(1, rows // 100), rows))
     seconds = rng.integers(1372636800, 1372636800 + 30 * 86400, rows)
     iso = np.datetime_as_string(seconds.astype("datetime64[s]"))
     lat, lon = 35.6 + 0.2 * rng.random(rows), 139.6 + 0.3 * rng.random(rows)
-    place = rng.integers(0, 400, rows)
-    with (folder / "raw.csv").open("w") as file:
+    with path.open("w") as file:
         file.write(",".join(RAW) + "\n")
         file.writelines(
             f"u{u},{t.replace('T', ' ')},{y:.6f},{x:.6f}\n"
             for u, t, y, x in zip(user, iso, lat, lon, strict=True)
         )
+    return user, seconds
+
+
+def write_files(folder: Path, rows: int) -> None:
+    """The three files, from one seed."""
+    user, seconds = write_raw(folder / "raw.csv", rows)
+    place = np.random.default_rng(1).integers(0, 400, rows)
     with (folder / "published.csv").open("w") as file:
         file.write("user_index,poi_index,category,unixtime,dow,hour,min\n")
         file.writelines(
@@ -151,15 +178,15 @@ def own_contest(path: Path) -> Columns:
     return [*columns.lead, columns.ids]
 
 
-def peak(read: Callable[[Path], Columns], path: Path) -> int:
+def peak(read: Callable[..., object], *given: object) -> int:
     """Megabytes that a fresh process needs for reading a file, beyond its imports."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_peak, (read, path))
+        return pool.apply(_peak, (read, *given))
 
 
-def _peak(read: Callable[[Path], Columns], path: Path) -> int:
+def _peak(read: Callable[..., object], *given: object) -> int:
     before = _high_water()
-    read(path)
+    read(*given)
     return (_high_water() - before) // 1024
 
 

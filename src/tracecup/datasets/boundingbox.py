@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tracecup.city import Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.errors import InvalidParameter
+from tracecup.kernels import kernel
 
 MOST_NORTH = 90.0
 # To a tenth of a millimetre a degree: what a file of the city says, it means exactly.
@@ -61,9 +62,12 @@ class Box:
         that borders which carry rounding in their last digits give their points to one side.
         """
         y, x = np.asarray(latitude, dtype=np.float64), np.asarray(longitude, dtype=np.float64)
-        row = np.searchsorted(_inner_borders(self.south, self.north, ny) - hair, y, side="right")
-        column = np.searchsorted(_inner_borders(self.west, self.east, nx) - hair, x, side="right")
-        return np.where(self.contains(y, x, hair), row * nx + column, -1).astype(np.int32)
+        return _cells(
+            y.ravel(),
+            x.ravel(),
+            _borders(self.south, self.north, ny, hair),
+            _borders(self.west, self.east, nx, hair),
+        ).reshape(np.broadcast_shapes(y.shape, x.shape))
 
     def grid(self, nx: int, ny: int) -> Grid:
         """The box as a grid of regions whose kilometres are right for its latitude.
@@ -89,8 +93,41 @@ class Box:
         return replace(grid, km_per_longitude=kilometres)
 
 
-def _inner_borders(low: float, high: float, n: int) -> NDArray[np.float64]:
-    return low + (high - low) * np.arange(1, n) / n
+def _borders(low: float, high: float, n: int, hair: float) -> NDArray[np.float64]:
+    """The n + 1 borders of an axis, shape (n + 1,); the last is the end itself, hair included."""
+    inner = low + (high - low) * np.arange(1, n) / n
+    return np.concatenate([[low - hair], inner - hair, [high + hair]])
+
+
+@kernel
+def _cells(
+    y: NDArray[np.float64],
+    x: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+) -> NDArray[np.int32]:
+    found = np.empty(len(y), dtype=np.int32)
+    for k in range(len(y)):
+        row, column = _interval(y[k], rows), _interval(x[k], columns)
+        found[k] = row * (len(columns) - 1) + column if row >= 0 and column >= 0 else -1
+    return found
+
+
+@kernel
+def _interval(value: float, borders: NDArray[np.float64]) -> int:
+    """The interval [borders[i], borders[i + 1]) with the value; the last is closed; -1 outside.
+
+    Guessed from equal steps, then put right by comparing with the borders themselves.
+    """
+    n = len(borders) - 1
+    if not borders[0] <= value <= borders[n]:
+        return -1
+    at = min(n - 1, int((value - borders[0]) / (borders[n] - borders[0]) * n))
+    while at > 0 and value < borders[at]:
+        at -= 1
+    while at < n - 1 and value >= borders[at + 1]:
+        at += 1
+    return at
 
 
 TOKYO_CENTRE = Box(35.65, 35.75, 139.68, 139.80)

@@ -22,6 +22,7 @@ from tracecup.datasets.splitting import keep_chains
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, Timetable
 from tracecup.records.delimited import text_of
+from tracecup.records.ordering import first_of_events, order_by_user
 
 # Boxes of places are looked at through the paper's 20 x 20 grid.
 PLACE_GRID = 20
@@ -72,6 +73,8 @@ class Points(NamedTuple):
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Points:
         """Some rows, by number or by mask."""
+        if rows.dtype == np.bool_ and bool(rows.all()):
+            return self
         user, where, day, instant, unix = self
         return Points(user[rows], where[rows], day[rows], instant[rows], unix[rows])
 
@@ -318,7 +321,7 @@ class Collector:
     ) -> Dataset:
         user, ids, labels = _numbered(points.user, names)
         points = points._replace(user=user)
-        points = points.take(np.lexsort((points.where, points.unix, user)))
+        points = points.take(order_by_user(user, len(ids), points.unix, points.where))
         dropped = dict(self.dropped)
         if chain:
             kept = keep_chains(points.user, points.instant, self.cut.timetable.instants)
@@ -326,7 +329,8 @@ class Collector:
             points = points.take(kept)
             points = points._replace(day=np.zeros_like(points.day))
         if self.cut.thin:
-            rows = _first_of_instant(points)
+            event = points.day.astype(np.int64) * self.cut.timetable.instants + points.instant
+            rows = np.sort(first_of_events(points.user, event))
             dropped["same_instant"] = self.dropped["same_instant"] + len(points.user) - len(rows)
             points = points.take(rows)
         counts = np.bincount(points.user, minlength=len(ids))
@@ -352,10 +356,11 @@ def _numbered(
     user: NDArray[np.int64], names: list[bytes] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
     """(index of every record's user in id order, ids, names); only users with records."""
-    present, index = np.unique(user, return_inverse=True)
-    index = index.astype(np.int64).ravel()
     if names is None:
-        return index, present.astype(np.int64), []
+        present, index = np.unique(user, return_inverse=True)
+        return index.astype(np.int64).ravel(), present.astype(np.int64), []
+    occurs = np.bincount(user, minlength=len(names)) > 0
+    present, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[user]
     labels = [text_of(names[int(code)]) for code in present]
     if all(_is_number(label) for label in labels):
         numbers = np.array([int(label) for label in labels], dtype=np.int64)
@@ -374,16 +379,6 @@ def _is_number(label: str) -> bool:
     """Whether an id is a whole number written plainly, so that no two ids are the same number."""
     plain = label.isascii() and label.isdigit() and len(label) <= 18
     return plain and (label == "0" or not label.startswith("0"))
-
-
-def _first_of_instant(points: Points) -> NDArray[np.int64]:
-    """Rows of the first record of every (user, day, instant), in order."""
-    rows = np.arange(len(points.user))
-    order = np.lexsort((rows, points.instant, points.day, points.user))
-    user, _, day, instant, _ = points.take(order)
-    first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (user[1:] != user[:-1]) | (day[1:] != day[:-1]) | (instant[1:] != instant[:-1])
-    return np.sort(order[first])
 
 
 def _first_of_runs(points: Points) -> NDArray[np.bool_]:

@@ -87,7 +87,7 @@ def contest_parts(
         raise InvalidParameter("contest files need regions as locations, not places")
     if not 0 <= training_share < 1:
         raise InvalidParameter(f"the share of training users is 0 to below 1, got {training_share}")
-    recorded = np.unique(records.day)
+    recorded = np.flatnonzero(np.bincount(records.day))
     used = recorded if days is None else recorded[:days]
     known = len(used) // 2 if reference_days is None else reference_days
     if not 1 <= known < len(used):
@@ -102,7 +102,7 @@ def contest_parts(
     everyone = records.take_days(used)
     rest = everyone.take_users(testing)
     before, after = rest.take_days(np.arange(known)), rest.take_days(np.arange(known, len(used)))
-    both = np.intersect1d(before.user, after.user)
+    both = np.flatnonzero(_has_records(before) & _has_records(after))
     if not len(both):
         raise InvalidTraces("no user has records on reference and on original days")
     clock = ContestClock.regular(
@@ -121,5 +121,11 @@ def contest_parts(
 
 
 def _present(records: Records, users: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of the users who have records on the days that are used."""
-    return np.intersect1d(records.user, users).astype(np.int64)
+    """Those of the users who have records on the days that are used, in order."""
+    chosen = np.sort(users)
+    return chosen[_has_records(records)[chosen]]
+
+
+def _has_records(records: Records) -> NDArray[np.bool_]:
+    """Whether each user has a record, shape (users,)."""
+    return np.bincount(records.user, minlength=records.n_users) > 0

@@ -205,7 +205,7 @@ def header_of(path: Path, delimiter: str = ",", limits: Limits = DATASET_LIMITS)
 
 def first_lines(path: Path, count: int, limits: Limits = DATASET_LIMITS) -> list[bytes]:
     """The first lines of a text file, without line ends; one empty line if it has none."""
-    for text in _whole_lines(path, limits, BLOCK_BYTES):
+    for text, _ in _whole_lines(path, limits, BLOCK_BYTES):
         return [line.removesuffix(b"\r") for line in text.split(b"\n", count)[:count]]
     return [b""]
 
@@ -216,6 +216,7 @@ class _Cut:
 
     path: Path
     text: bytes
+    lines: int
     first_line: int
     layout: TextLayout
     places: tuple[int, ...]
@@ -224,7 +225,7 @@ class _Cut:
     def __call__(self) -> Block:
         layout, places = self.layout, self.places
         text = self.text if self.text.endswith(b"\n") else self.text + b"\n"
-        lines = text.count(b"\n")
+        lines = self.lines
         buffer = np.frombuffer(text, dtype=np.uint8)
         rows = np.full(max(places) + 1, -1, dtype=np.int64)
         rows[list(places)] = np.arange(len(places))
@@ -256,8 +257,8 @@ def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> 
     number, names = 1, layout.columns
     to_skip, header = layout.skip, layout.header
     top = limits.max_rows + to_skip + header
-    for lines in _whole_lines(path, limits, block_bytes):
-        text = lines
+    for block, lines in _whole_lines(path, limits, block_bytes):
+        text, count = block, lines
         while text and (to_skip or header):
             line, _, text = text.partition(b"\n")
             if to_skip:
@@ -265,10 +266,11 @@ def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> 
             else:
                 names, header = _header(path, line, number, layout), False
             number += 1
+            count -= 1
         if text:
             places = tuple(names.index(column) for column in layout.columns)
-            yield _Cut(path, text, number, layout, places, limits)
-            number += text.count(b"\n") + (not text.endswith(b"\n"))
+            yield _Cut(path, text, count, number, layout, places, limits)
+            number += count
             if number - 1 > top:
                 most = f"at most {limits.max_rows}"
                 raise InvalidFile(path, [Problem(top + 1, "", "more rows", most)])
@@ -277,8 +279,11 @@ def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> 
         raise InvalidFile(path, [Problem(number, "", "no header", expected)])
 
 
-def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[bytes]:
-    """Blocks that end at a line end; only the last may lack it. The byte order mark is cut."""
+def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[tuple[bytes, int]]:
+    """Blocks that end at a line end, only the last may lack it, and the number of their lines.
+
+    The byte order mark is cut.
+    """
     rest, lines_done, first = b"", 0, True
     for some in read_blocks(path, limits, block_bytes, foreign=True):
         block = some.removeprefix(BOM) if first else some
@@ -290,12 +295,13 @@ def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[bytes
                 raise long_line(path, lines_done + 1, limits)
             continue
         whole, rest = rest + block[:cut], block[cut:]
-        lines_done += whole.count(b"\n")
+        lines = whole.count(b"\n")
+        lines_done += lines
         if len(rest) > limits.max_line:
             raise long_line(path, lines_done + 1, limits)
-        yield whole
+        yield whole, lines
     if rest:
-        yield rest
+        yield rest, 1
 
 
 def _header(path: Path, line: bytes, number: int, layout: TextLayout) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tracecup.city import Clock
 from tracecup.errors import InvalidTraces
+from tracecup.records.ordering import first_of_events
 from tracecup.records.timetable import SECONDS_A_DAY, Timetable
 from tracecup.traces import Traces
 
@@ -232,8 +233,11 @@ class Records:
         chosen = np.asarray(days, dtype=np.int64)
         if chosen.size and bool((np.diff(chosen) <= 0).any()):
             raise InvalidTraces("days must ascend")
-        kept = self.take(np.flatnonzero(np.isin(self.day, chosen)))
-        return replace(kept, day=np.searchsorted(chosen, kept.day).astype(np.int32))
+        number = np.full(max(self.days, int(chosen.max(initial=-1)) + 1), -1, dtype=np.int32)
+        number[chosen] = np.arange(len(chosen))
+        day = number[self.day]
+        rows = np.flatnonzero(day >= 0)
+        return replace(self.take(rows), day=day[rows])
 
     def take(self, rows: ArrayLike) -> Records:
         """Some records (rows, ascending); all users stay."""
@@ -247,11 +251,7 @@ class Records:
     def first_of_instants(self) -> NDArray[np.int64]:
         """Rows of the first record of every user's every instant, by user, day and instant."""
         event = self.day.astype(np.int64) * self.instants_per_day + self.instant
-        order = np.lexsort((np.arange(len(self)), event, self.user))
-        user, event = self.user[order], event[order]
-        first = np.ones(len(order), dtype=np.bool_)
-        first[1:] = (np.diff(user) != 0) | (np.diff(event) != 0)
-        return np.asarray(order[first])
+        return first_of_events(self.user, event)
 
     def to_traces(self) -> Traces:
         """Dense traces, one event per instant of every day, -1 where nothing was recorded.
