@@ -47,13 +47,22 @@ def reproduce(
         bool, typer.Option("--force", help="Run again what is complete already.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
+    users: Annotated[
+        int | None,
+        typer.Option("--users", min=2, help="Users of a team, instead of a study's own number."),
+    ] = None,
+    teams: Annotated[
+        int | None,
+        typer.Option("--teams", min=1, help="Teams that strength, bounds and race are run on."),
+    ] = None,
     engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Make figures and tables of the paper again: numbers, pictures, and published beside ours.
 
     Without IDs it lists them. A study that is complete in the folder is kept, so a run that was
-    stopped goes on where it was. The page is index.html, the comparisons alone are summary.md.
+    stopped goes on where it was; long ones (existing, strength, race) also inside of a study. The
+    page is index.html, the comparisons alone are summary.md.
 
     Example: `tracecup reproduce fig6 fig11 --out paper`
     """
@@ -63,7 +72,7 @@ def reproduce(
 
     if data is not None and not data.is_dir():
         raise UnreadableFile(data, "no such folder of data")
-    context = Context(data, quick, seed)
+    context = Context(data, quick, seed, asked_users=users, asked_teams=teams)
     if data is not None and not context.there:
         folders = sorted({name.partition("/")[0] for names in FILES.values() for name in names})
         raise UnreadableFile(

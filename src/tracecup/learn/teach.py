@@ -165,7 +165,7 @@ def plain_network(shape: NetworkShape, net: dict[str, Any]) -> Network:
 
 def learn_defence(
     lesson: Lesson,
-    tests: int,
+    tests: int | Pool,
     settings: RaceSettings,
     first_steps: int,
     folder: Path | None = None,
@@ -174,19 +174,19 @@ def learn_defence(
 ) -> DefenceModel:
     """Play a race; the defence meets all attackers but the last one, which judges it.
 
-    The last `tests` references are tested on and trained on nothing. Every attacker is kept in
-    `folder`; a race that was interrupted goes on after its last whole round.
+    The last `tests` references are tested on and trained on nothing; or, with a pool, its teams
+    are, and all references train. Every attacker is kept in `folder`; a race that was interrupted
+    goes on after its last whole round.
     """
     slots = lesson.references[0].clock.slots
     ground, sizes = Ground.of(lesson.city, slots), (lesson.city.n_regions, slots)
     teams = len(lesson.references)
-    if not 1 <= tests < teams:
+    if isinstance(tests, int) and not 1 <= tests < teams:
         raise InvalidTraces(f"of {teams} references at least one has to train and one to test")
+    training_teams = teams - tests if isinstance(tests, int) else teams
     pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
-    training, testing = (
-        pool.take_teams(range(teams - tests)),
-        pool.take_teams(range(teams - tests, teams)),
-    )
+    training = pool.take_teams(range(training_teams))
+    testing = tests if isinstance(tests, Pool) else pool.take_teams(range(training_teams, teams))
     prior_shape, shape = NetworkShape(*sizes, *PRIOR_SIZE), NetworkShape(*sizes, *RACE_SIZE)
     start = replace(settings.schedule, warm=False, seed=settings.seed)
     prior = train_prior(
@@ -220,7 +220,7 @@ def learn_defence(
     days = lesson.references[0].clock.days
     note = Training(
         words,
-        teams - tests,
+        training_teams,
         f"reference days 1-{days // 2} known, days {days // 2 + 1}-{days} defended",
         settings.schedule.steps,
         settings.seed,

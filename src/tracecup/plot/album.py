@@ -20,7 +20,7 @@ from tracecup.plot.page import QUICK, Shown, page, summary
 from tracecup.plot.style import Picture, drawings, styled
 from tracecup.safeio import atomic_write
 from tracecup.study.context import Context
-from tracecup.study.reproduce import Record, Study, choose, run_study, studies, versions
+from tracecup.study.reproduce import Record, Study, asked, choose, run_study, studies, versions
 from tracecup.study.results import WORKED, Source, StudyResult
 
 RESULT = "result.json"
@@ -28,8 +28,8 @@ PAGE = "index.html"
 SUMMARY = "summary.md"
 CELLS = "cells"
 
-Told = Callable[[str, int, int], None]
-"""Called with (what is done now, studies done, studies in all)."""
+Told = Callable[[str, float, int], None]
+"""Called with (what is done now, studies done and the part of this one, studies in all)."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,8 @@ def reproduce(
         if told:
             told(one.id, k, len(chosen))
         if record is None:
-            record = sent[one.id].result() if one.id in sent else run_study(one, context)
+            known = context if told is None else replace(context, tell=_part(told, k, chosen))
+            record = sent[one.id].result() if one.id in sent else run_study(one, known)
             _store(folder, record, draw(record), context.there)
         else:
             kept.append(one.id)
@@ -96,6 +97,11 @@ def draw(record: Record) -> list[Picture]:
         return list(drawings()[record.id](_said(record)))
 
 
+def _part(told: Told, k: int, chosen: Sequence[Study]) -> Callable[[float, float], None]:
+    """Steps of the k-th study as a part of all of them."""
+    return lambda done, total: told(chosen[k].id, k + done / max(total, 1.0), len(chosen))
+
+
 def _complete(folder: Path, one: Study, context: Context) -> Record | None:
     """The stored record, if it is whole and was made from the same things."""
     try:
@@ -103,13 +109,11 @@ def _complete(folder: Path, one: Study, context: Context) -> Record | None:
         record, data = Record.from_dict(held), held["data"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    same = (record.id, record.seed, record.quick, dict(record.versions), data) == (
-        one.id,
-        context.seed,
-        context.quick,
-        versions(),
-        list(context.there),
-    )
+    same = (
+        record.id, record.seed, record.quick, dict(record.versions), dict(record.asked), data
+    ) == (
+        one.id, context.seed, context.quick, versions(), asked(context), list(context.there)
+    )  # fmt: skip
     return record if same else None
 
 

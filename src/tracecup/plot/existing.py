@@ -71,14 +71,15 @@ def _panel(
             said = f"{value:.2f}".removeprefix("0") if value < 0.995 else "1"
             axes.text(column, at, said, ha="center", va="center", fontsize=6.5, color=shade)
         least = counted[int(np.argmin(score[at, counted]))]
-        axes.add_patch(_frame(least, at))
+        axes.add_patch(frame(least, at))
     words = [f"{_said(name)}{'' if name in whole else '*'}" for name in attacks]
     axes.set_xticks(np.arange(len(attacks)), labels=words, rotation=60, ha="right", fontsize=7)
     axes.tick_params(length=0)
     axes.grid(False)
 
 
-def _frame(column: int, row: int) -> Any:
+def frame(column: int, row: int) -> Any:
+    """A frame around one cell of a shaded table."""
     from matplotlib.patches import Rectangle
 
     return Rectangle((column - 0.48, row - 0.48), 0.96, 0.96, fill=False, ec=VERMILION, lw=1.6)

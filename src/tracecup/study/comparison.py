@@ -175,7 +175,7 @@ def release(
         raise InvalidTraces(
             f"{reference.n_users} users have reference traces, {original.n_users} original ones"
         )
-    draw = child_seed(seed, "defence", defence)
+    draw = defence_draw(seed, defence)
     if tuned is None:
         method = _tuned(parse_obfuscator(defence), defence, city, original, floor, draw)
     else:
@@ -189,6 +189,11 @@ def release(
     released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))
     case, truth = Case(city, reference, released), Truth(original, table)
     return DefendedRelease(defence, str(method), utility, seconds, case, truth)
+
+
+def defence_draw(seed: int, defence: str) -> int:
+    """The seed with which `release` runs a defence."""
+    return child_seed(seed, "defence", defence)
 
 
 def attack(

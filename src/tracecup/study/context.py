@@ -5,10 +5,12 @@ A study asks for what it needs by name, and is left out where that does not exis
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +23,7 @@ from tracecup.study.results import BUILT_IN, SAMPLE, Source
 from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
-Need = Literal["sample", "tokyo", "people-flow", "sheets", "final", "built-in"]
+Need = Literal["sample", "tokyo", "people-flow", "sheets", "final", "built-in", "learn"]
 
 TOKYO_REFERENCES = (
     "team000_data01_IDP",
@@ -69,6 +71,7 @@ MEANING: dict[Need, str] = {
     "sheets": "the published score sheets (folder results)",
     "final": "the final round's score sheets (folder results)",
     "built-in": "the built-in city",
+    "learn": "JAX (the extra learn: install tracecup[learn])",
 }
 USERS, QUICK_USERS = 2000, 500
 LONG_DAYS = 20
@@ -117,18 +120,25 @@ class Context:
     """Data folder (or None for the built-in city), size and seed of a run.
 
     `quick` asks for fewer users and coarser sweeps: pictures keep their shape, numbers do not
-    keep their digits. `cells` is a folder in which long studies keep what they know already.
+    keep their digits. `asked_users` and `asked_teams` replace a study's own numbers. `cells` is a
+    folder in which long studies keep what they know already, `tell` is called with the steps
+    that they have done and all their steps.
     """
 
     data: Path | None = None
     quick: bool = False
     seed: int = 1
     cells: Path | None = field(default=None, compare=False)
+    asked_users: int | None = None
+    asked_teams: int | None = None
+    tell: Callable[[float, float], None] | None = field(default=None, compare=False)
 
     def has(self, need: Need) -> bool:
         """Whether the data that `need` names are there."""
         if need == "built-in":
             return shipped_model_file().is_file()
+        if need == "learn":
+            return find_spec("jax") is not None
         return self.data is not None and all((self.data / name).is_file() for name in FILES[need])
 
     @property
@@ -160,7 +170,7 @@ class Context:
     @property
     def users(self) -> int:
         """How many users a team has in this run."""
-        return QUICK_USERS if self.quick else USERS
+        return self.asked_users or (QUICK_USERS if self.quick else USERS)
 
     @cached_property
     def world(self) -> BuiltinWorld:

@@ -52,7 +52,10 @@ class Study:
 
 @dataclass(frozen=True)
 class Record:
-    """A result with where it came from: seed, size, versions, seconds."""
+    """A result with where it came from: seed, size, versions, seconds.
+
+    `asked` holds the numbers of users and teams, where they were asked for.
+    """
 
     id: str
     result: StudyResult
@@ -60,6 +63,7 @@ class Record:
     quick: bool
     seconds: float
     versions: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON, complete."""
@@ -69,6 +73,7 @@ class Record:
             "quick": self.quick,
             "seconds": round(self.seconds, 3),
             "versions": dict(self.versions),
+            "asked": dict(self.asked),
         }
         return {"made": made, **self.result.as_dict()}
 
@@ -83,6 +88,7 @@ class Record:
             made["quick"],
             made["seconds"],
             made["versions"],
+            made["asked"],
         )
 
 
@@ -127,7 +133,8 @@ def choose(ids: Sequence[str], context: Context) -> tuple[list[Study], list[str]
     chosen = {name.lower(): known[name.lower()] for name in ids}
     for one in chosen.values():
         if missing := one.missing(context):
-            raise InvalidParameter(f"{missing}: give --data or set TRACECUP_DATA")
+            hint = "" if one.needs == ("learn",) else ": give --data or set TRACECUP_DATA"
+            raise InvalidParameter(f"{missing}{hint}")
     return list(chosen.values()), []
 
 
@@ -144,7 +151,13 @@ def run_study(one: Study, context: Context) -> Record:
     started = time.perf_counter()
     result = one.run(context)
     seconds = time.perf_counter() - started
-    return Record(one.id, result, context.seed, context.quick, seconds, versions())
+    return Record(one.id, result, context.seed, context.quick, seconds, versions(), asked(context))
+
+
+def asked(context: Context) -> dict[str, int]:
+    """The numbers of users and teams that were asked for, by name."""
+    wanted = {"users": context.asked_users, "teams": context.asked_teams}
+    return {name: number for name, number in wanted.items() if number is not None}
 
 
 @cache

@@ -5,18 +5,22 @@ Training is in `tracecup.learn`; answering needs the model file alone.
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.decision import Candidates, decide
 from tracecup.attack.learned.modelfile import SHIPPED, LearnedModel, attack_model
+from tracecup.attack.learned.network import Network
 from tracecup.attack.match import MATCH, MATCHES, TAU, match_table, soft_links
 from tracecup.attack.models.slotwise import slot_likelihoods
 from tracecup.attack.scores import MatrixScores
+from tracecup.city import City
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng
 from tracecup.traces import Traces
@@ -70,12 +74,29 @@ class LearnedT(InferenceAttack):
             candidates = Candidates.of_links(soft_links(scores, self.tau))
         else:
             candidates = Candidates.of_table(match_table(scores, "assignment", self.tau))
-        prior = model.prior.probabilities(case.city, case.reference)
+        prior = _expected(model.prior, case)
         regions = decide(case.city, prior, candidates, model.channel(case.city), case.released)
         return Traces(np.ascontiguousarray(regions), case.reference.users, case.released.clock)
 
 
 def _scores(model: LearnedModel, case: Case) -> MatrixScores:
     model.ground.check(case.city, case.reference.clock.slots)
-    expected = model.release.probabilities(case.city, case.reference)
-    return slot_likelihoods(expected, case.released)
+    return slot_likelihoods(_expected(model.release, case), case.released)
+
+
+_latest: list[tuple[weakref.ref[Traces], weakref.ref[City], Network, NDArray[np.float32]]] = []
+
+
+def _expected(net: Network, case: Case) -> NDArray[np.float32]:
+    """What a network makes of the references (users, slots, regions).
+
+    It does not depend on the release. The latest two tables are kept as long as the traces live:
+    attacks on other releases of the same users ask again.
+    """
+    for traces, place, asked, table in tuple(_latest):
+        if traces() is case.reference and place() is case.city and asked is net:
+            return table
+    table = net.probabilities(case.city, case.reference)
+    kept = weakref.ref(case.reference, lambda _: _latest.clear())
+    _latest[:] = [*_latest[-1:], (kept, weakref.ref(case.city), net, table)]
+    return table

@@ -46,7 +46,7 @@ class Evidence:
     scores: Scores
 
 
-_latest: list[tuple[weakref.ref[Case], str, Evidence]] = []
+_latest: list[tuple[weakref.ref[Case], tuple[str, int], Evidence]] = []
 
 
 def bayes_evidence(case: Case, channel: str, rng: Rng = None) -> Evidence:
@@ -54,14 +54,17 @@ def bayes_evidence(case: Case, channel: str, rng: Rng = None) -> Evidence:
 
     S[k, u] = sum over the cells of pseudonym k of log sum over members y of (P Q)[u, t, y].
     What was learnt last is kept as long as its case lives: Bayes-R and Bayes-T ask for the same.
+    A known defence draws; what it did is only kept for the same seed.
     """
-    if channel.startswith(KNOWN):  # depends on the seed
+    draws = channel.startswith(KNOWN)
+    if draws and not isinstance(rng, int):
         return _evidence(case, channel, rng)
-    for asked, name, evidence in tuple(_latest):
-        if asked() is case and name == channel:
+    key = (channel, rng if draws and isinstance(rng, int) else 0)
+    for asked, held, evidence in tuple(_latest):
+        if asked() is case and held == key:
             return evidence
     evidence = _evidence(case, channel, rng)
-    _latest[:] = [(weakref.ref(case, lambda _: _latest.clear()), channel, evidence)]
+    _latest[:] = [(weakref.ref(case, lambda _: _latest.clear()), key, evidence)]
     return evidence
 
 

@@ -1,0 +1,158 @@
+"""Beyond the paper: attackers who learn, a defence that learns from them, and who wins by round.
+
+Needs the extra `learn`; every attacker and every round is a small file, so a stopped run goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tracecup.study.context import Context
+from tracecup.study.reproduce import study
+from tracecup.study.results import BUILT_IN, StudyResult, Table
+from tracecup.study.strengthgoals import BELOW_PRIOR, LEAST_REID
+from tracecup.study.strengthgoals import COLUMNS as GOALS
+from tracecup.study.strengthtables import team_mean
+
+TARGET = "KMeans(100)"
+UNKNOWN = ("PL(4,1)", "RR(8)", "RareShift(3)")
+OTHER_SIZES = ("KMeans(20)", "KMeans(50)", "KMeans(200)", "KMeans(400)")
+NEVER, OTHERS, KNOWS = "never saw it", "saw it with other numbers of clusters", "knows the program"
+ATTACKERS = ("attacker", "teams", "days", "s_R", "low", "high", "s_T", "low (T)", "high (T)")
+ROUNDS = (
+    "round", "attacker", "s_U", "s_R", "low", "high", "s_T", "low (T)", "high (T)", "prior only",
+    "true link", "earlier attackers, least s_R",
+)  # fmt: skip
+SECONDS = ("what", "seconds")
+RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much a run trains: teams, users, steps, rounds, and the shares of public data tried.
+
+    `batch` users are drawn for a step; `group` and `sweeps` are those of the defence.
+    """
+
+    teams: int
+    race_teams: int
+    tests: int
+    users: int
+    steps: int
+    race_steps: int
+    rounds: int
+    batch: int
+    group: int
+    sweeps: int
+    teams_tried: tuple[int, ...]
+    days_tried: tuple[int, ...]
+
+
+FULL = Size(31, 16, 3, 2000, 1500, 400, 7, 1000, 25, 12, (1, 4, 16), (4, 10))
+QUICK = Size(2, 2, 3, 40, 40, 20, 2, 32, 10, 3, (1,), (4,))
+
+
+@study(
+    "race",
+    "A race between attackers who learn and a defence that learns from them",
+    "Goes beyond Sections 4 to 6",
+    "The paper's attackers had not seen the other teams' programs and trained on nothing.",
+    needs=("learn",),
+)
+def run(context: Context) -> StudyResult:
+    """Attackers by what they know, rounds of the race, and other attackers on its last defence."""
+    from tracecup.study.racing.cells import attackers, rounds
+
+    size = size_of(context)
+    learned = attackers(context, size)
+    played = rounds(context, size)
+    tables = {
+        "attackers": Table.of(ATTACKERS, (_attacker(one) for one in learned)),
+        "rounds": Table.of(ROUNDS, (_round(one) for one in played)),
+        "goals": Table.of(GOALS, _goals(learned, played)),
+        "seconds": Table.of(SECONDS, [(one["what"], one["seconds"]) for one in learned + played]),
+    }
+    return StudyResult(
+        BUILT_IN,
+        tables,
+        {},
+        (),
+        {
+            "training teams": size.teams,
+            "training teams of the race": size.race_teams,
+            "teams": size.tests,
+            "users": size.users,
+            "steps": size.steps,
+            "steps of a round": size.race_steps,
+        },
+        (
+            f"Attackers train on references of other teams alone: the earlier half of the days is "
+            f"known, the later half defended. They are judged on {TARGET} at utility 0.7.",
+            "A round defends against all attackers so far, then trains the next one on the result, "
+            "from the weights of the one before; the last two rows train other attackers on the "
+            "last defence from nothing, one of them of a family that the defence never met.",
+            "Scores of rounds are of the training program, by optimal assignment and the contest's "
+            "loss. Low and high are Student's interval over teams (95 %).",
+        ),
+    )
+
+
+def size_of(context: Context) -> Size:
+    """What this run trains; `asked_users` and `asked_teams` are those of the judged teams."""
+    size = QUICK if context.quick else FULL
+    return replace(
+        size,
+        users=context.asked_users or size.users,
+        batch=min(size.batch, context.asked_users or size.users),
+        tests=context.asked_teams or size.tests,
+    )
+
+
+def _attacker(one: dict[str, Any]) -> tuple[object, ...]:
+    reid, trace = team_mean(one["s_R"]), team_mean(one["s_T"])
+    return (
+        one["attacker"], one["teams"], one["days"], reid.value, reid.low, reid.high, trace.value,
+        trace.low, trace.high,
+    )  # fmt: skip
+
+
+def _round(one: dict[str, Any]) -> tuple[object, ...]:
+    verdicts = one["verdicts"]
+    reid = team_mean([verdict["reid"] for verdict in verdicts])
+    trace = team_mean([verdict["trace"] for verdict in verdicts])
+    prior, told = (
+        team_mean([verdict[name] for verdict in verdicts]).value for name in ("prior", "true_link")
+    )
+    return (
+        one["number"], one["attacker"], team_mean(one["utility"]).value, reid.value, reid.low,
+        reid.high, trace.value, trace.low, trace.high, prior, told,
+        min(one["earlier"], default=None),
+    )  # fmt: skip
+
+
+def _goals(learned: Sequence[dict[str, Any]], played: Sequence[dict[str, Any]]) -> list[Any]:
+    """Which goals of learned attacks and of the trained defence are met."""
+    rows: list[Any] = []
+    whole = {one["attacker"]: one for one in learned if one["whole"]}
+    for name, reid, trace in ((KNOWS, 0.12, 0.28), (NEVER, 0.52, 0.56)):
+        for score, limit in (("s_R", reid), ("s_T", trace)):
+            mean = team_mean(whole[name][score])
+            item, ok = f"{TARGET}, learned, {name}", mean.value <= limit
+            rows.append(
+                (item, score, f"<= {limit:g}", mean.value, mean.low, mean.high, "Learned", ok)
+            )
+    last = [one for one in played if one["number"] == played[-1]["number"]]
+    for one in last:
+        verdicts = one["verdicts"]
+        item = f"last defence, attacker {one['attacker']}"
+        reid = team_mean([verdict["reid"] for verdict in verdicts])
+        below = team_mean([max(0.0, v["prior"] - v["trace"]) for v in verdicts])
+        ok = reid.value >= LEAST_REID
+        rows += [
+            (item, "s_R", f">= {LEAST_REID:g}", reid.value, reid.low, reid.high, "Learned", ok),
+            (item, "prior only - s_T", f"<= {BELOW_PRIOR:g}", below.value, below.low, below.high,
+             "Learned", below.value <= BELOW_PRIOR),
+        ]  # fmt: skip
+    return rows

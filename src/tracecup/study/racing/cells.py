@@ -1,0 +1,286 @@
+"""The work of the study `race`: attackers trained on public data, and the rounds of a race.
+
+What is trained is kept beside what it scored; a file is used again for the same run only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tracecup import __version__
+from tracecup.attack.learned import LearnedR, LearnedT, NetworkShape
+from tracecup.learn.attack import Schedule, train_release
+from tracecup.learn.equalise import Equaliser
+from tracecup.learn.habits import Ground
+from tracecup.learn.judge import judge
+from tracecup.learn.moves import moving_scores, train_moving
+from tracecup.learn.pool import Pool
+from tracecup.learn.race import RaceSettings, Round, verdict
+from tracecup.learn.teach import RACE_SIZE, Lesson, learn_attack, learn_defence, lesson_pool
+from tracecup.safeio import atomic_write
+from tracecup.score import FLOOR
+from tracecup.study.comparison import attack, release
+from tracecup.study.context import Context, Team
+from tracecup.study.race import (
+    KNOWS,
+    MOVES,
+    NEVER,
+    OTHER_SIZES,
+    OTHERS,
+    RETRAINED,
+    SCRATCH,
+    TARGET,
+    UNKNOWN,
+    Size,
+)
+from tracecup.traces import Traces
+
+FIRST_TEST, FIRST_TRAINING = 101, 201
+"""Judged teams are those of the study `strength`; training teams are others."""
+
+Cell = dict[str, Any]
+
+
+class Folder:
+    """Where a run keeps its cells: small JSON files, and models beside them."""
+
+    def __init__(self, context: Context, size: Size) -> None:
+        """Without a folder of the context everything goes to a temporary one."""
+        depends = [__version__, context.seed, repr(size)]
+        digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
+        root = Path(mkdtemp(prefix="race")) if context.cells is None else context.cells / "race"
+        self.path = root / digest
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def cell(self, name: str, make: Callable[[], Cell]) -> Cell:
+        """The cell of that name, read or made."""
+        path = self.path / f"{name}.json"
+        with suppress(OSError, ValueError):
+            held = json.loads(path.read_text("utf-8"))
+            if isinstance(held, dict):
+                return held
+        return self.write(name, make())
+
+    def write(self, name: str, cell: Cell) -> Cell:
+        """Keep a cell; what comes back is what would be read."""
+        text = json.dumps(cell)
+        with atomic_write(self.path / f"{name}.json") as file:
+            file.write(text.encode())
+        found: Cell = json.loads(text)
+        return found
+
+
+def attackers(context: Context, size: Size) -> list[Cell]:
+    """Attackers on the winner's defence by what they know and how much public data they have."""
+    kept = Folder(context, size)
+    days = context.long_team(FIRST_TRAINING, 2).reference.clock.days
+    plans = [
+        (NEVER, UNKNOWN, size.teams, days),
+        (OTHERS, (*UNKNOWN, *OTHER_SIZES), size.teams, days),
+        (KNOWS, (TARGET,), size.teams, days),
+        *((KNOWS, (TARGET,), teams, days) for teams in size.teams_tried),
+        *((KNOWS, (TARGET,), size.teams, few) for few in size.days_tried),
+    ]
+    found = []
+    for k, (said, defences, teams, some) in enumerate(plans):
+        name = f"attacker-{hashlib.sha256(repr((defences, teams, some)).encode()).hexdigest()[:12]}"
+
+        def make(
+            name: str = name,
+            said: str = said,
+            defences: tuple[str, ...] = defences,
+            teams: int = teams,
+            some: int = some,
+        ) -> Cell:
+            started = time.perf_counter()
+            model = kept.path / f"{name}.npz"
+            lesson = Lesson(
+                context.world.city, _references(context, size, teams, some), defences,
+                seed=context.seed_of("race", name),
+            )  # fmt: skip
+            folder = kept.path / name
+            folder.mkdir(exist_ok=True)
+            schedule = Schedule(steps=size.steps, users=size.batch, precision=_precision())
+            learn_attack(lesson, schedule, folder).save(model)
+            seconds = time.perf_counter() - started
+            scores = [_answered(context, team, model) for team in _tests(context, size)]
+            return {
+                "what": f"train an attacker who {said}: {teams} teams, {some} days",
+                "attacker": said,
+                "whole": (teams, some) == (size.teams, days),
+                "teams": teams,
+                "days": some,
+                "s_R": [reid for reid, _ in scores],
+                "s_T": [trace for _, trace in scores],
+                "seconds": seconds,
+            }
+
+        found.append(kept.cell(name, make))
+        _tell(context, k + 1, len(plans), 0.0, 0.5)
+    return found
+
+
+def rounds(context: Context, size: Size) -> list[Cell]:
+    """The rounds of the race, then two other attackers on its last defence."""
+    kept = Folder(context, size)
+    tests = _pool(_tests(context, size), context)
+    lesson = Lesson(
+        context.world.city,
+        _references(context, size, size.race_teams, None),
+        (TARGET,),
+        seed=context.seed_of("race"),
+    )
+    settings = RaceSettings(
+        size.rounds,
+        Equaliser(group=size.group, sweeps=size.sweeps),
+        Schedule(steps=size.race_steps, users=size.batch, warm=True, precision=_precision()),
+        FLOOR,
+        0,
+    )
+    started = time.perf_counter()
+
+    def after_round(played: Round) -> None:
+        nonlocal started
+        np.savez(kept.path / "last.npz", training=played.training, releases=played.releases)
+        kept.write(
+            f"round{played.number:02d}",
+            {
+                **played.record(),
+                "what": f"round {played.number}",
+                "attacker": RETRAINED,
+                "seconds": time.perf_counter() - started,
+            },
+        )
+        started = time.perf_counter()
+        _tell(context, played.number, size.rounds + 2, 0.5, 0.5)
+
+    # A round whose row was not written is played again, and so are those after it.
+    names = [f"round{k:02d}" for k in range(1, size.rounds + 1)]
+    there = [(kept.path / f"{name}.json").exists() for name in names]
+    whole = there.index(False) if False in there else len(names)
+    for name in names[whole:]:
+        (kept.path / f"{name}.npz").unlink(missing_ok=True)
+    final = [kept.path / f"final-{k}.json" for k in (0, 1)]
+    if not all(there) or not all(path.exists() for path in final):
+        prior = _raced(lesson, tests, settings, size, kept.path, after_round)
+        _finals(kept, lesson, tests, prior, size)
+    return [json.loads((kept.path / f"{name}.json").read_text()) for name in names] + [
+        json.loads(path.read_text()) for path in final
+    ]
+
+
+def _raced(
+    lesson: Lesson,
+    tests: Pool,
+    settings: RaceSettings,
+    size: Size,
+    folder: Path,
+    after_round: Callable[[Round], None],
+) -> dict[str, Any]:
+    """Play what is left of the race; the prior that it trained."""
+    model = learn_defence(
+        lesson, tests, settings, 2 * size.race_steps, folder, after_round=after_round
+    )
+    model.save(folder / "defence.npz")
+    return {name: jnp.asarray(held) for name, held in model.prior.arrays.items()}
+
+
+def _finals(kept: Folder, lesson: Lesson, tests: Pool, prior: dict[str, Any], size: Size) -> None:
+    """An attacker of the same family from scratch, and one with transitions inside a day."""
+    ground, slots = Ground.of(lesson.city, tests.slots), tests.slots
+    shape = NetworkShape(lesson.city.n_regions, slots, *RACE_SIZE)
+    with np.load(kept.path / "last.npz") as held:
+        training, releases = held["training"], held["releases"]
+    last = json.loads((kept.path / f"round{size.rounds:02d}.json").read_text())
+    pool = lesson_pool(lesson).with_releases(training)
+    schedule = Schedule(
+        steps=3 * size.race_steps, users=size.batch, seed=99, precision=_precision()
+    )
+    started = time.perf_counter()
+    scratch = train_release(ground, pool, shape, prior, schedule)
+    verdicts = [
+        vars(verdict(ground, scratch, prior, tests, k, released))
+        for k, released in enumerate(releases)
+    ]
+    row = {key: last[key] for key in ("number", "utility", "earlier")}
+    kept.write(
+        "final-0",
+        {
+            **row, "what": f"attacker {SCRATCH}", "attacker": SCRATCH, "verdicts": verdicts,
+            "seconds": time.perf_counter() - started,
+        },
+    )  # fmt: skip
+    started = time.perf_counter()
+    moving = train_moving(ground, pool, shape, schedule)
+    verdicts = [
+        vars(
+            judge(
+                ground, moving_scores(ground, moving, tests.reference[k], released),
+                scratch.channel, prior, tests.reference[k], released, tests.original[k],
+            )
+        )
+        for k, released in enumerate(releases)
+    ]  # fmt: skip
+    kept.write(
+        "final-1",
+        {
+            **row, "what": f"attacker {MOVES}", "attacker": MOVES, "verdicts": verdicts,
+            "seconds": time.perf_counter() - started,
+        },
+    )  # fmt: skip
+
+
+def _answered(context: Context, team: Team, model: Path) -> tuple[float, float]:
+    """s_R and s_T of a trained attacker on the winner's defence, by the methods that answer."""
+    seed = context.seed_of("race", "judged", team.name)
+    made = release(team.city, team.reference, team.original, TARGET, seed=seed)
+    reid = attack(made, LearnedR(model=str(model)), seed).score.value
+    return reid, attack(made, LearnedT(model=str(model)), seed).score.value
+
+
+def _references(context: Context, size: Size, teams: int, days: int | None) -> list[Traces]:
+    found = [
+        context.long_team(number, size.users).reference
+        for number in range(FIRST_TRAINING, FIRST_TRAINING + teams)
+    ]
+    return [one if days is None else one.take_days(0, days) for one in found]
+
+
+def _tests(context: Context, size: Size) -> list[Team]:
+    return [
+        context.long_team(number, size.users)
+        for number in range(FIRST_TEST, FIRST_TEST + size.tests)
+    ]
+
+
+def _pool(teams: Sequence[Team], context: Context) -> Pool:
+    """Teams to judge on; their originals stand where releases would."""
+    originals = np.stack([team.original.regions for team in teams]).astype(np.int16)
+    return Pool(
+        np.stack([team.reference.regions for team in teams]).astype(np.int16),
+        originals,
+        originals,
+        np.arange(len(teams), dtype=np.int32),
+        teams[0].reference.clock.slots,
+    )
+
+
+def _precision() -> str:
+    """Half precision where the device is made for it."""
+    return "float32" if jax.default_backend() == "cpu" else "bfloat16"
+
+
+def _tell(context: Context, done: int, total: int, offset: float, share: float) -> None:
+    if context.tell:
+        context.tell(offset + share * done / total, 1.0)

@@ -1,0 +1,139 @@
+"""The race as a study: its tables and pictures, and what is kept; training only with JAX."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from tracecup.city import City, Clock, Grid
+from tracecup.contest.worlds import BuiltinWorld
+from tracecup.errors import InvalidParameter
+from tracecup.plot import album
+from tracecup.study import race
+from tracecup.study.context import Context, Team
+from tracecup.study.race import KNOWS, MOVES, NEVER, OTHERS, RETRAINED, SCRATCH, Size
+from tracecup.study.reproduce import Record, choose, studies
+from tracecup.study.results import BUILT_IN, StudyResult, Table
+from tracecup.traces import Traces
+
+CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
+TINY = Size(2, 2, 2, 24, 8, 6, 2, 16, 6, 2, (1,), (4,))
+
+
+def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:
+    return {
+        "what": said, "attacker": said, "whole": (teams, days) == (3, 8), "teams": teams,
+        "days": days, "s_R": [reid, reid], "s_T": [trace, trace + 0.02], "seconds": 1.0,
+    }  # fmt: skip
+
+
+def played(number: int, who: str, reid: float, trace: float) -> dict[str, object]:
+    verdict = {"reid": reid, "argmax": 1.0, "trace": trace, "prior": 0.7, "true_link": 0.4}
+    return {
+        "number": number, "attacker": who, "utility": [0.7, 0.71], "earlier": [0.99, 0.97],
+        "verdicts": [verdict, verdict], "what": f"round {number}", "seconds": 2.0,
+    }  # fmt: skip
+
+
+LEARNED = [
+    attacker(NEVER, 3, 8, 0.5, 0.55),
+    attacker(OTHERS, 3, 8, 0.2, 0.3),
+    attacker(KNOWS, 3, 8, 0.1, 0.3),
+    attacker(KNOWS, 1, 8, 0.4, 0.5),
+    attacker(KNOWS, 3, 4, 0.3, 0.4),
+]
+PLAYED = [
+    played(1, RETRAINED, 0.02, 0.45),
+    played(2, RETRAINED, 0.85, 0.69),
+    played(2, SCRATCH, 0.8, 0.7),
+    played(2, MOVES, 0.74, 0.64),
+]
+
+
+def made() -> StudyResult:
+    return StudyResult(
+        BUILT_IN,
+        {
+            "attackers": Table.of(race.ATTACKERS, map(race._attacker, LEARNED)),
+            "rounds": Table.of(race.ROUNDS, map(race._round, PLAYED)),
+            "goals": Table.of(race.GOALS, race._goals(LEARNED, PLAYED)),
+        },
+    )
+
+
+class TestTables:
+    def test_rounds_by_hand(self):
+        row = made().tables["rounds"].row(round=1)
+        assert (row["s_R"], row["low"], row["high"]) == (0.02, 0.02, 0.02)
+        assert (row["s_U"], row["prior only"], row["true link"]) == pytest.approx((0.705, 0.7, 0.4))
+        assert row["earlier attackers, least s_R"] == 0.97
+
+    def test_goals_say_what_was_met(self):
+        met = {(r["item"], r["score"]): r["met"] for r in made().tables["goals"].records()}
+        assert met[f"KMeans(100), learned, {KNOWS}", "s_R"] is True
+        assert met[f"KMeans(100), learned, {KNOWS}", "s_T"] is False  # 0.31
+        assert met[f"KMeans(100), learned, {NEVER}", "s_T"] is True
+        assert met[f"last defence, attacker {RETRAINED}", "s_R"] is True
+        assert met[f"last defence, attacker {MOVES}", "s_R"] is False
+        assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False
+
+    def test_pictures_are_drawn(self):
+        pictures = album.draw(Record("race", made(), 1, True, 0.0))
+        assert [picture.name for picture in pictures] == ["rounds", "attackers"]
+        assert "0.85 and 0.69" in pictures[0].alt
+
+    def test_what_is_asked_for_replaces_its_own_numbers(self):
+        size = race.size_of(Context(quick=True, asked_users=20, asked_teams=4))
+        assert (size.users, size.batch, size.tests) == (20, 20, 4)
+        assert race.size_of(Context()) == race.FULL
+
+
+class TestWithoutJax:
+    def test_says_what_to_install(self, monkeypatch):
+        monkeypatch.setattr(Context, "has", lambda self, need: need != "learn")
+        with pytest.raises(InvalidParameter, match=r"race needs JAX .*tracecup\[learn\]\)$"):
+            choose(["race"], Context())
+        chosen, left_out = choose(["all"], Context())
+        assert "race" not in {one.id for one in chosen}
+        assert any("race needs JAX" in text for text in left_out)
+
+
+def toy(self: Context, number: int, users: int) -> Team:
+    random = np.random.default_rng(number)
+    habit = np.tile(random.integers(0, 36, (users, 3)), (1, 16))
+    noise = random.integers(0, 36, habit.shape)
+    regions = np.where(random.random(habit.shape) < 0.7, habit, noise).astype(np.int32)
+    known = Traces.of(regions[:, :24], Clock.regular(8, 3))
+    later = Traces.of(regions[:, 24:], Clock.regular(8, 3, first_time=24))
+    return Team(f"toy {number}", CITY, known, later, BUILT_IN)
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: tracecup[learn]")
+class TestTraining:
+    def test_a_kill_changes_no_byte(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(Context, "long_team", toy)
+        monkeypatch.setattr(BuiltinWorld, "city", CITY)
+        monkeypatch.setattr(race, "size_of", lambda context: TINY)
+        monkeypatch.setattr(race, "OTHER_SIZES", ("KMeans(3)",))
+
+        class Killed(Exception):
+            pass
+
+        def kill_at(last: float):
+            def kill(done: float, total: float) -> None:
+                if done >= last:
+                    raise Killed
+
+            return kill
+
+        whole = studies()["race"].run(Context(cells=tmp_path / "whole"))
+        assert len(whole.tables["attackers"]) == 5
+        assert len(whole.tables["rounds"]) == 4
+        for last in (0.15, 0.55):
+            with pytest.raises(Killed):
+                studies()["race"].run(Context(cells=tmp_path / "part", tell=kill_at(last)))
+        again = studies()["race"].run(Context(cells=tmp_path / "part"))
+        for name in ("attackers", "rounds", "goals"):
+            assert again.tables[name].as_csv() == whole.tables[name].as_csv()
