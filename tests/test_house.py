@@ -16,8 +16,9 @@ import tracecup
 
 SOURCE = Path(tracecup.__file__).parent
 NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+JAX_ROOMS = ("tracecup.learn.", "tracecup.study.racing.")
 MODULES = [
-    pytest.param(name, marks=NEEDS_JAX) if name.startswith("tracecup.learn.") else name
+    pytest.param(name, marks=NEEDS_JAX) if name.startswith(JAX_ROOMS) else name
     for name in sorted(module.name for module in pkgutil.walk_packages([str(SOURCE)], "tracecup."))
     if not name.endswith("__main__")
 ]

@@ -107,13 +107,13 @@ def _attackers(result: StudyResult) -> Picture:
                 (r for r in rows if r["attacker"] == KNOWS and r[fixed] == value),
                 key=lambda row: row[name],
             )
-            at = [row[name] for row in some]
+            places = [row[name] for row in some]
             marker = "s-" if score == "s_R" else "o-"
-            axes.plot(at, [row[score] for row in some], marker, color=colour)
-            axes.set_xticks(at)
+            axes.plot(places, [row[score] for row in some], marker, color=colour)
+            axes.set_xticks(places)
             low, high = ([row[end] for row in some] for end in ends)
             if None not in low:
-                axes.fill_between(at, low, high, color=colour, alpha=0.15, lw=0)
+                axes.fill_between(places, low, high, color=colour, alpha=0.15, lw=0)
     panels[0].set_xticks(range(len(whole)), labels=[words[row["attacker"]] for row in whole])
     panels[0].bar([0], [0], color=VERMILION, label="$s_R$: users not named")
     panels[0].bar([0], [0], color=BLUE, label="$s_T$: places not known")

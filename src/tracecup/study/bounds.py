@@ -5,7 +5,7 @@ From the cells of the study `strength`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracecup.contest.correlation import Correlation, correlate
@@ -75,5 +75,5 @@ def _correlations(bounds: Table) -> Iterator[tuple[Any, ...]]:
             yield said, name, r.pairs, r.value, r.low, r.high, r.reason
 
 
-def _correlated(rows: list[Mapping[str, Any]], suffix: str) -> Correlation:
+def _correlated(rows: Sequence[Mapping[str, Any]], suffix: str) -> Correlation:
     return correlate([row[f"s_R{suffix}"] for row in rows], [row[f"s_T{suffix}"] for row in rows])

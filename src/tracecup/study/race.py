@@ -143,16 +143,15 @@ def _goals(learned: Sequence[dict[str, Any]], played: Sequence[dict[str, Any]]) 
             rows.append(
                 (item, score, f"<= {limit:g}", mean.value, mean.low, mean.high, "Learned", ok)
             )
-    last = [one for one in played if one["number"] == played[-1]["number"]]
-    for one in last:
+    for one in (one for one in played if one["number"] == played[-1]["number"]):
         verdicts = one["verdicts"]
         item = f"last defence, attacker {one['attacker']}"
-        reid = team_mean([verdict["reid"] for verdict in verdicts])
-        below = team_mean([max(0.0, v["prior"] - v["trace"]) for v in verdicts])
-        ok = reid.value >= LEAST_REID
+        left = team_mean([verdict["reid"] for verdict in verdicts])
+        gap = team_mean([max(0.0, v["prior"] - v["trace"]) for v in verdicts])
         rows += [
-            (item, "s_R", f">= {LEAST_REID:g}", reid.value, reid.low, reid.high, "Learned", ok),
-            (item, "prior only - s_T", f"<= {BELOW_PRIOR:g}", below.value, below.low, below.high,
-             "Learned", below.value <= BELOW_PRIOR),
+            (item, "s_R", f">= {LEAST_REID:g}", left.value, left.low, left.high, "Learned",
+             left.value >= LEAST_REID),
+            (item, "prior only - s_T", f"<= {BELOW_PRIOR:g}", gap.value, gap.low, gap.high,
+             "Learned", gap.value <= BELOW_PRIOR),
         ]  # fmt: skip
     return rows

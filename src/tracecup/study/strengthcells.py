@@ -115,7 +115,7 @@ class Cells:
         return made
 
     def _met(self, sword: Sword, made: DefendedRelease) -> dict[str, Any]:
-        started, more = time.perf_counter(), {}
+        started, more = time.perf_counter(), dict[str, Any]()
         answer: IdTable | Traces
         if sword.side == "told":
             answer = self._told(sword, made)
@@ -155,12 +155,12 @@ class Cells:
         scores = self._scored[1]
         more = {}
         if isinstance(method, BayesR | LearnedR):
-            more["nats"] = _nats(scores, made.truth.table, made.case)
+            more["nats"] = _nats(scores, _table(made), made.case)
         return match_table(scores, method.match, method.tau), shared, more
 
     def _told(self, sword: Sword, made: DefendedRelease) -> Traces:
         """Traces of an attacker who knows who is who."""
-        case, table, draw = made.case, made.truth.table, self._draw(sword)
+        case, table, draw = made.case, _table(made), self._draw(sword)
         if not sword.written:
             return copy_linked(case, table, draw)
         evidence = bayes_evidence(case, self._filled(sword.written), draw)
@@ -183,6 +183,12 @@ class Cells:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.path) as file:
                 file.write(json.dumps(self.held).encode())
+
+
+def _table(made: DefendedRelease) -> IdTable:
+    """Who is behind which pseudonym."""
+    assert made.truth.table is not None
+    return made.truth.table
 
 
 def _nats(scores: Scores, table: IdTable, case: Case) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tracecup.study.results import Table
 from tracecup.study.strengthcells import Kind, Side
-from tracecup.study.strengthtables import STRONG, Found, Mean, best, team_mean
+from tracecup.study.strengthtables import KINDS, STRONG, Found, Mean, best, team_mean
 
 COLUMNS = ("item", "score", "goal", "mean", "low", "high", "by", "met")
 EQUALISED = "Equalise, trained"
@@ -38,9 +38,9 @@ class Goal:
 def _both(item: str, defence: str, reid: float, trace: float, word: str = "") -> list[Goal]:
     """A goal for each of the two scores; `word` picks attacks by how their names end."""
     return [
-        Goal(item, defence, kind, limit, (f"{word}",) if word else ())
-        for kind, limit in (("reid", reid), ("trace", trace))
-    ]  # type: ignore[arg-type]
+        Goal(item, defence, kind, limit, (word,) if word else ())
+        for kind, limit in zip(KINDS, (reid, trace), strict=True)
+    ]
 
 
 GOALS = (

@@ -37,6 +37,7 @@ STRONGEST = (
     "told, Bayes", "guessing", "group",
 )  # fmt: skip
 SECONDS = ("what", "defence", "mean seconds", "largest")
+KINDS: tuple[Kind, ...] = ("reid", "trace")
 PAPER: tuple[Side, ...] = ("paper",)
 STRONG: tuple[Side, ...] = ("paper", "links", "bayes", "learned")
 
@@ -67,7 +68,7 @@ class Found:
     ) -> Found:
         """From what `strengthcells.Cells` keeps."""
         return cls(
-            team.name, *team.original.shape, shield, sword,
+            team.name, team.original.n_users, team.original.times, shield, sword,
             *(held[name] for name in ("tuned", "s_U", "hospital share", "seconds")),
             *(met[name] for name in ("score", "low", "high", "seconds")),
             met.get("nats"), met.get("prior nats"),
@@ -169,9 +170,9 @@ def strongest(found: Sequence[Found]) -> Table:
         utility = fmean(_of_teams(cells, "utility"))
         share = fmean(_of_teams(cells, "hospital_share"))
         ends: list[Any] = []
-        for kind in ("reid", "trace"):
+        for kind in KINDS:
             for sides in (PAPER, STRONG):
-                met = best(found, label, kind, sides)  # type: ignore[arg-type]
+                met = best(found, label, kind, sides)
                 mean = met.mean
                 ends += [mean.value, mean.low, mean.high, met.label]
         blind = best(found, label, "trace", ("blind",))

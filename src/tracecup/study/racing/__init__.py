@@ -1,1 +1,4 @@
-"""What the study `race` runs with JAX; a folder of its own, so that listing studies needs none."""
+"""What the study `race` runs with JAX.
+
+A folder of its own, so that listing the studies needs no JAX.
+"""
