@@ -68,11 +68,22 @@ class Found:
     ) -> Found:
         """From what `strengthcells.Cells` keeps."""
         return cls(
-            team.name, team.original.n_users, team.original.times, shield, sword,
-            *(held[name] for name in ("tuned", "s_U", "hospital share", "seconds")),
-            *(met[name] for name in ("score", "low", "high", "seconds")),
-            met.get("nats"), met.get("prior nats"),
-        )  # fmt: skip
+            team.name,
+            team.original.n_users,
+            team.original.times,
+            shield,
+            sword,
+            held["tuned"],
+            held["s_U"],
+            held["hospital share"],
+            held["seconds"],
+            met["score"],
+            met["low"],
+            met["high"],
+            met["seconds"],
+            met.get("nats"),
+            met.get("prior nats"),
+        )
 
 
 @dataclass(frozen=True)
