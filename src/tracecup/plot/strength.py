@@ -63,8 +63,8 @@ def _shaded(result: StudyResult) -> Picture:
     panels[1].set_yticks(np.arange(len(labels)), labels=[])
     alt = (
         f"Two shaded tables of {len(defences)} defences against "
-        f"{sum(map(len, columns.values()))} attacks; the strongest attack on each defence has a "
-        "frame and is nearly always one of the new ones."
+        f"{sum(map(len, columns.values()))} attacks; the strongest attack on each defence that "
+        "looks at the release has a frame."
     )
     return Picture("strength", alt, figure)
 
@@ -102,7 +102,7 @@ def _panel(
         first, last = sides.index(side), len(sides) - 1 - sides[::-1].index(side)
         axes.text((first + last) / 2, -0.75, SIDES[side], ha="center", fontsize=7, color=GREY)
         if first:
-            axes.axvline(first - 0.5, color="white", lw=3)
+            axes.axvline(first - 0.5, color="white", lw=3, zorder=0.9)
     axes.tick_params(length=0)
     axes.grid(False)
 
@@ -130,10 +130,10 @@ def _then_and_now(result: StudyResult) -> Picture:
         if score == "s_T":
             axes.axvline(rows[0]["prior only"], color=GREEN, ls="--", lw=1.2)
             axes.text(
-                rows[0]["prior only"], -0.95, "never looks at the release", ha="center",
-                fontsize=7, color=GREEN,
+                rows[0]["prior only"] + 0.012, len(rows) / 2, "never looks at the release",
+                rotation=90, va="center", fontsize=7, color=GREEN,
             )  # fmt: skip
-        axes.set_title(title, pad=14)
+        axes.set_title(title)
         axes.set_xlim(-0.03, 1.03)
         axes.grid(axis="y", visible=False)
     labels = [f"{row['defence']}   $s_U$ {row['s_U']:.2f}" for row in rows]
@@ -173,7 +173,7 @@ def _bounds(result: StudyResult) -> Picture:
         mark = {"ls": "none", "ms": 11, "mew": 2, "zorder": 2}
         panels[0].plot(reid, at, "|", color=INK, **mark)
         panels[1].plot(row["prior only"], at, "|", color=GREEN, **mark)
-        panels[1].plot(row["true link"], at, "|", color=BLUE, **mark)
+        panels[1].plot(row["true link, hospitals"], at, "|", color=BLUE, **mark)
         panels[1].plot(row["told, Bayes"], at, "|", color=ORANGE, **mark)
     for axes, title in zip(panels, SCORES.values(), strict=True):
         axes.set_title(title)
@@ -189,7 +189,7 @@ def _bounds(result: StudyResult) -> Picture:
             (
                 ("strongest attack", VERMILION, "s"),
                 ("never looks", GREEN, "|"),
-                ("true link, $1 - s_U$", BLUE, "|"),
+                ("true link: $1 - s_U$, hospitals weighed", BLUE, "|"),
                 ("true link and Bayes", ORANGE, "|"),
             ),
         ),
