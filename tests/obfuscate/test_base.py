@@ -8,7 +8,7 @@ import pytest
 from tracecup.city import City, Clock
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import MRLH, RR, Cheat, NoObfuscation, PlanarLaplace, parse_obfuscator
-from tracecup.obfuscate.base import _stand_ins
+from tracecup.obfuscate.base import stand_ins
 from tracecup.registry import methods
 from tracecup.traces import SetTraces, Traces
 
@@ -191,5 +191,5 @@ class TestObfuscateCells:
         assert out.users.tolist() == cells.users.tolist()
 
     def test_result_depends_on_the_cells_alone(self) -> None:
-        stand_ins = _stand_ins(SetTraces.of_cells(self.CELLS)).regions
-        assert stand_ins.tolist() == [[3, 3, 1], [0, 0, 0], [4, 4, 0]]
+        filled = stand_ins(SetTraces.of_cells(self.CELLS)).regions
+        assert filled.tolist() == [[3, 3, 1], [0, 0, 0], [4, 4, 0]]

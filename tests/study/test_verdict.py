@@ -14,7 +14,7 @@ from tracecup.study.audit import Subject
 from tracecup.study.exposure import exposure_of
 from tracecup.study.placed import day_of
 from tracecup.study.protectedtable import quoted, write_table
-from tracecup.study.protections import filled, protect, try_protections
+from tracecup.study.protections import protect, try_protections
 from tracecup.study.verdict import answer
 from tracecup.study.verdictwords import answer_dict, exposed, known_rows, verdict, what_to_do
 
@@ -130,11 +130,12 @@ class TestTryProtections:
         assert (found.points, found.crowds, found.flows) == (1, 0, pytest.approx(0))
         assert found.homes == 1
 
-    def test_gaps_stay_gaps(self):
+    def test_gaps_stay_gaps_but_where_people_are_made_alike(self):
         truth = people()
         cells = protect(subject(truth), "MRLH(1,1,0)")
         assert ((cells.sizes == 0) == (truth.regions < 0).reshape(cells.sizes.shape)).all()
-        assert filled(truth).regions.min() >= 0
+        alike = protect(subject(truth), "MDAV(8)")
+        assert len(np.unique(alike.as_traces().regions, axis=0)) == 1
 
     def test_names_are_as_they_print(self):
         found = try_protections(subject(people()), ATTACKS, protections=("mdav(2)",))[0]

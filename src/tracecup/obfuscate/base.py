@@ -92,7 +92,7 @@ class Obfuscator(Method):
         single = np.diff(cells.offsets) == 1
         if bool(single.all()):
             return self.obfuscate(city, cells.as_traces(), rng)
-        return _with_single(cells, self.obfuscate(city, _stand_ins(cells), rng))
+        return _with_single(cells, self.obfuscate(city, stand_ins(cells), rng))
 
     def _obfuscate_gaps(
         self, city: City, original: Traces, rng: Rng, reference: Traces | None
@@ -106,9 +106,7 @@ class Obfuscator(Method):
         cells = SetTraces.of_traces(original)
         if reference is None:
             return self.obfuscate_cells(city, cells, rng)
-        return _with_single(
-            cells, self.obfuscate(city, _stand_ins(cells), rng, reference=reference)
-        )
+        return _with_single(cells, self.obfuscate(city, stand_ins(cells), rng, reference=reference))
 
     def _obfuscate_knowing(
         self, city: City, original: Traces, reference: Traces, rng: Rng
@@ -137,7 +135,14 @@ def single_cells(regions: NDArray[np.int32], original: Traces) -> SetTraces:
     return SetTraces(offsets, regions.ravel(), original.users, original.clock)
 
 
-def _stand_ins(cells: SetTraces) -> Traces:
+def stand_ins(cells: SetTraces) -> Traces:
+    """One region for every event: where a cell has not exactly one, the user's latest earlier one.
+
+    Else the next later one, else region 0.
+
+    >>> stand_ins(SetTraces.of_cells([[[], [2], []], [[], [0, 1], []]])).regions.tolist()
+    [[2, 2, 2], [0, 0, 0]]
+    """
     regions = np.empty(cells.shape, dtype=np.int32)
     _fill_stand_ins(cells.offsets, cells.regions, regions)
     return Traces(regions, cells.users, cells.clock)

@@ -47,12 +47,12 @@ def _protections(answer: Answer) -> list[Html]:
             one.name,
             "yes" if answer.helps(one) else "no",
             percent(one.rate),
-            one.attack,
             percent(one.alone),
             None if one.homes is None else percent(one.homes),
             one.points,
             one.crowds,
             one.flows,
+            one.attack,
             one.guarantee or "none",
         )
         for one in answer.protections
@@ -61,12 +61,12 @@ def _protections(answer: Answer) -> list[Html]:
         "Protection",
         "Enough",
         "Named",
-        "Strongest attack",
         "Alone with 4 visits",
         "Homes found",
         "Points",
         "Crowds",
         "Flows",
+        "Strongest attack",
         "Promise by proof",
     )
     uses = [element("li", [element("strong", name), f": {meaning}."]) for name, meaning in USES]

@@ -81,10 +81,16 @@ class Known:
         n_users: int,
         tolerance: float = -1.0,
     ) -> Known:
-        """From (user, code, wanted) sorted by user and (user, code, value); one entry per pair."""
+        """From (user, code, wanted) and (user, code, value), both sorted by user.
+
+        Of a pair that is held twice (a cell may name a region twice) the first value counts.
+        """
         user, code, want = known
         holder, of, value = held
-        order = np.lexsort((holder, of))
+        order = np.argsort(of, kind="stable")
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (np.diff(of[order]) != 0) | (np.diff(holder[order]) != 0)
+        order = order[new]
         codes, start = np.unique(of[order], return_index=True)
         # Codes that nobody holds share one empty group behind the others.
         at = np.searchsorted(codes, code)
@@ -95,7 +101,7 @@ class Known:
             np.where(found, at, len(codes)).astype(np.int64),
             np.ascontiguousarray(want, dtype=np.float64),
             np.zeros(len(user), dtype=np.bool_),
-            np.concatenate([start, [len(of), len(of)]]).astype(np.int64),
+            np.concatenate([start, [len(order), len(order)]]).astype(np.int64),
             np.ascontiguousarray(holder[order]),
             np.ascontiguousarray(value[order], dtype=np.float64),
             n_users,
@@ -147,7 +153,7 @@ def moments(known: Visits, held: Visits) -> Known:
     code = held.time * side + held.place
     return Known.of_groups(
         (known.user, known.time * side + known.place, np.ones(len(known.user))),
-        _once(held.user, code),
+        (held.user, code, np.ones(len(code))),
         known.n_users,
     )
 
@@ -160,12 +166,3 @@ def frequencies(known: Visits, held: Visits, tolerance: float, *, shares: bool) 
         value = number / one.records()[user] if shares else number.astype(np.float64)
         sides.append((user, place, value))
     return Known.of_groups(sides[0], sides[1], known.n_users, tolerance)
-
-
-def _once(user: Ints, code: Ints) -> tuple[Ints, Ints, Floats]:
-    """Every (user, code) once: a cell may name a region twice."""
-    order = np.lexsort((user, code))
-    user, code = user[order], code[order]
-    new = np.ones(len(user), dtype=np.bool_)
-    new[1:] = (np.diff(user) != 0) | (np.diff(code) != 0)
-    return user[new], code[new], np.ones(int(new.sum()))

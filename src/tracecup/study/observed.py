@@ -56,7 +56,7 @@ def observed_utility(
             f"original traces are {original.shape}, obfuscated ones {obfuscated.shape}"
         )
     # A deleted cell is worth 0 whatever the truth: unobserved events add nothing to the sums.
-    kept = without(obfuscated, ~seen)
+    kept = _without(obfuscated, ~seen)
     filled = Traces(np.where(seen, original.regions, 0), original.users, original.clock)
     sums = utility_score(city, filled, kept).per_user * original.times
     events = seen.sum(axis=1).astype(np.float64)
@@ -142,7 +142,7 @@ def _distances(
     return np.where(seen, city.grid.distance(original.regions, inferred.regions), 0.0)
 
 
-def without(cells: SetTraces, gone: NDArray[np.bool_]) -> SetTraces:
+def _without(cells: SetTraces, gone: NDArray[np.bool_]) -> SetTraces:
     """The same cells, some of them deleted."""
     sizes, flags = np.diff(cells.offsets), gone.ravel()
     regions = cells.regions[~np.repeat(flags, sizes)]

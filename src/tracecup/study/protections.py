@@ -9,19 +9,18 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tracecup.attack import Case, ReidAttack
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import parse_obfuscator
+from tracecup.obfuscate.base import stand_ins
 from tracecup.risk import homes_found, unicity
 from tracecup.rng import child_seed
 from tracecup.score import Score, reid_score
 from tracecup.study.audit import Subject
-from tracecup.study.observed import observed_utility, without
+from tracecup.study.observed import observed_utility
 from tracecup.study.sweep import attacks_called
-from tracecup.traces import SetTraces, Traces
+from tracecup.traces import SetTraces
 from tracecup.usefulness import release_tm_emd, release_tp_tv_top50
 
 PROTECTIONS = (
@@ -82,16 +81,18 @@ class Protected:
 
 
 def protect(subject: Subject, name: str, seed: int | None = 1) -> SetTraces:
-    """The owner's true traces under a protection, in user order; gaps stay gaps.
+    """The owner's true traces under a protection, in user order.
 
-    A protection sees the place of the nearest earlier record (or the first one) in a gap, and
-    what it says about a gap is deleted. A release needs `seed` None, the system's entropy: noise
-    that others can draw again is none.
+    Gaps stay gaps, except under a protection that makes people alike: which events were recorded
+    would still tell them apart, so it names a place for every event, as if people had stayed
+    where they were last seen. A release needs `seed` None, the system's entropy: noise that others
+    can draw again is none.
     """
-    truth = subject.original
+    method, truth = parse_obfuscator(name), subject.original
     rng = None if seed is None else child_seed(seed, "protect", name)
-    cells = parse_obfuscator(name).obfuscate(subject.city, filled(truth), rng)
-    return without(cells, truth.regions < 0)
+    if method.crowd is not None:
+        truth = stand_ins(SetTraces.of_traces(truth))
+    return method.obfuscate(subject.city, truth, rng)
 
 
 def try_protections(
@@ -137,19 +138,3 @@ def try_protections(
             )
         )
     return found
-
-
-def filled(traces: Traces) -> Traces:
-    """Gaps filled with the last place before them, or the first after; region 0 without any.
-
-    >>> filled(Traces.of([[-1, 2, -1], [-1, -1, -1]])).regions.tolist()
-    [[2, 2, 2], [0, 0, 0]]
-    """
-    regions = traces.regions
-    seen = regions >= 0
-    column = np.arange(traces.times)
-    last = np.maximum.accumulate(np.where(seen, column, -1), axis=1)
-    first = np.where(seen.any(axis=1), seen.argmax(axis=1), 0)
-    source = np.where(last < 0, first[:, None], last)
-    full = np.take_along_axis(regions, source, axis=1)
-    return Traces(np.maximum(full, 0), traces.users, traces.clock)

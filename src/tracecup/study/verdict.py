@@ -16,6 +16,7 @@ from tracecup.study.protections import Protected, protections_for, try_protectio
 
 LIMIT = 0.05
 """Largest share of the users that may be named."""
+HAIR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,11 @@ class Answer:
         """Whether at most the limit's share is named; None where that cannot be scored."""
         if not self.worst.reid or self.worst.users == 1:
             return None
-        return self.settings[0].rate <= self.bar
+        return self.settings[0].rate <= self.bar + HAIR
 
     def helps(self, one: Protected) -> bool:
         """Whether a protection brings the share of named users to the limit."""
-        return one.rate <= self.bar
+        return one.rate <= self.bar + HAIR
 
     @property
     def best_protection(self) -> Protected | None:

@@ -114,10 +114,10 @@ def known_rows(exposure: Exposure) -> list[tuple[str, str, str, str]]:
     """(what is known, how much, alone, mean risk or interval of the choices) for tables."""
     rows = [
         (
-            "visits: place and time",
+            "visits with times",
             f"any {one.points}",
             f"{percent(one.value)} of the choices",
-            _within(one.interval.low, one.interval.high or 1.0),
+            _within(one.interval.low, 1.0 if one.interval.high is None else one.interval.high),
         )
         for one in exposure.unicity
         if not math.isnan(one.value)
@@ -143,7 +143,9 @@ def _headline(answer: Answer) -> str:
             else ("without the ID table nobody can tell who is behind a pseudonym")
         )
         return f"No verdict: {why}."
-    share = f"{worst.identified} of {worst.users} users ({percent(answer.settings[0].rate)})"
+    span = worst.identified_interval
+    ends = "" if span is None else f", {_within(span.low, 1.0 if span.high is None else span.high)}"
+    share = f"{worst.identified} of {worst.users} users ({percent(answer.settings[0].rate)}{ends})"
     limit = f"your limit is {percent(answer.limit)}"
     if answer.bar > answer.limit:
         limit += f", guessing names {percent(worst.guessing)}"
