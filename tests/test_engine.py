@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.engine import engine, map_blocks, thread_count
+from tracecup.engine import ahead, engine, map_blocks, thread_count
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.kernels import block_bounds
 
@@ -45,6 +46,29 @@ class TestMapBlocks:
 
     def test_nothing_to_do(self):
         assert map_blocks(lambda a, b: 1, 0) == []
+
+
+class TestAhead:
+    @pytest.mark.parametrize("count", [1, 2, 5])
+    def test_results_come_in_order(self, count):
+        def slow(k: int) -> int:
+            time.sleep(0.002 * (k % 3))
+            return -k
+
+        assert list(ahead(slow, range(12), count)) == [-k for k in range(12)]
+
+    def test_errors_come_in_their_turn(self):
+        def items():
+            yield 1
+            yield 0
+            raise InvalidParameter("the source broke")
+
+        with pytest.raises(ZeroDivisionError):
+            list(ahead(lambda k: 1 // k, items(), 3))
+        found = ahead(lambda k: k, items(), 3)
+        assert [next(found), next(found)] == [1, 0]
+        with pytest.raises(InvalidParameter, match="the source broke"):
+            next(found)
 
 
 class TestErrorsTravel:

@@ -6,18 +6,20 @@ Kernels release the GIL, so threads are enough on one machine; results never dep
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TypeVar
 
-from tracecup.errors import InvalidParameter, UnreadableFile
+from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 from tracecup.kernels import block_bounds
 
 LOCAL, DASK = "local", "dask://"
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 def thread_count() -> int:
@@ -36,6 +38,34 @@ def threads(count: int | None = None) -> Iterator[Executor]:
     """A thread pool of `count` workers (default: `thread_count()`), closed on exit."""
     with ThreadPoolExecutor(max_workers=count or thread_count()) as pool:
         yield pool
+
+
+def ahead(work: Callable[[T], R], items: Iterable[T], count: int | None = None) -> Iterator[R]:
+    """`work` of each item in order, done by `count` threads that are as many items ahead.
+
+    An error of an item is raised in its turn; one of `items` itself after those before it.
+
+    >>> list(ahead(abs, [3, -4], count=2))
+    [3, 4]
+    """
+    workers = count or thread_count()
+    with threads(workers) as pool:
+        waiting: deque[Future[R]] = deque()
+        source, failure = iter(items), None
+        while True:
+            try:
+                waiting.append(pool.submit(work, next(source)))
+            except StopIteration:
+                break
+            except TraceCupError as error:
+                failure = error
+                break
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+        if failure is not None:
+            raise failure
 
 
 @contextmanager

@@ -6,9 +6,13 @@ What the columns mean is told, or found out from the first lines (`tableform`).
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from os import PathLike
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.cleaning import NOTHING, Cleaning
@@ -16,11 +20,15 @@ from tracecup.datasets.collect import Codes, Collector, Cut, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.projection import name_of_crs, to_degrees
 from tracecup.datasets.tableform import HINT, Columns, TableForm, form_of_text
+from tracecup.engine import ahead, thread_count
 from tracecup.records import CONTEST, Timetable
 from tracecup.records.delimited import BadLines, Block, TextLayout, read_text
 from tracecup.records.zones import Zone
 
 Path = str | PathLike[str]
+Axis = NDArray[np.float64]
+# Every thread holds a block of some megabytes.
+MOST_THREADS = 4
 
 
 def read_csv(
@@ -57,20 +65,24 @@ def read_csv(
     layout = TextLayout(form.columns, delimiter=form.delimiter, quoted=True, header=True, hint=HINT)
     cut = Cut(box, timetable, nx, ny, fewest=fewest, thin=thin, hair=hair, cleaning=cleaning)
     collector, codes, clock = Collector(cut), Codes(), Zone(utc_offset, zone)
-    for block in read_text(path, layout):
-        _add_block(block, form, collector, codes, clock, bad_lines)
-    found = need_records(collector.regions(codes.names), "the table")
-    return replace(found, notes=(f"columns: {form}", f"times: {form.time}"))
+    scan = partial(_scan, form=form, cut=cut, clock=clock, bad_lines=bad_lines)
+    for found in ahead(scan, read_text(path, layout), min(MOST_THREADS, thread_count())):
+        collector.dropped.update(bad_lines=found.bad, outside=found.outside)
+        collector.add_points(codes.of(found.words), *found.points)
+    dataset = need_records(collector.regions(codes.names), "the table")
+    return replace(dataset, notes=(f"columns: {form}", f"times: {form.time}"))
 
 
-def _add_block(
-    block: Block,
-    form: TableForm,
-    collector: Collector,
-    codes: Codes,
-    clock: Zone,
-    bad_lines: BadLines,
-) -> None:
+class _Scanned(NamedTuple):
+    """What a block holds in the box, and how many lines were left out."""
+
+    words: pa.Array
+    points: tuple[Axis, Axis, Axis, Axis, Axis | None]
+    bad: int
+    outside: int
+
+
+def _scan(block: Block, form: TableForm, cut: Cut, clock: Zone, bad_lines: BadLines) -> _Scanned:
     block.expect(block.filled(form.user), form.user, "a user id")
     unix = block.time(form.time_column, form.time)
     if form.is_geometry:
@@ -79,19 +91,21 @@ def _add_block(
         latitude, longitude = (block.decimal(name) for name in form.where)
     longitude, latitude = to_degrees(form.crs, longitude, latitude)
     accuracy = None
-    if form.accuracy is not None and collector.cut.cleaning.max_accuracy is not None:
+    if form.accuracy is not None and cut.cleaning.max_accuracy is not None:
         known = block.filled(form.accuracy)
         accuracy = np.where(known, block.decimal(form.accuracy, known), np.nan)
-    words = block.words(form.user)
-    rows = block.settle(bad_lines)
-    collector.bad_lines(len(block) - len(rows))
-    rows = collector.inside(rows, latitude, longitude)
+    good = block.settle(bad_lines)
+    rows = good[cut.box.contains(latitude[good], longitude[good], cut.hair)]
     shift = clock.shift(unix[rows])
-    collector.add_points(
-        codes.of(words.take(rows)),
-        latitude[rows],
-        longitude[rows],
-        unix[rows] + shift,
-        shift,
-        None if accuracy is None else accuracy[rows],
+    return _Scanned(
+        block.words(form.user).take(rows),
+        (
+            latitude[rows],
+            longitude[rows],
+            unix[rows] + shift,
+            shift,
+            None if accuracy is None else accuracy[rows],
+        ),
+        len(block) - len(good),
+        len(good) - len(rows),
     )
