@@ -162,3 +162,29 @@ class TestFuzz:
             read(path)
         except TraceCupError as error:
             assert str(path) in str(error)
+
+
+class TestKilometres:
+    """Cities whose degrees are not those of the contest tell so in their file."""
+
+    def city(self):
+        return City(Grid((60.0, 60.1), (24.0, 24.1), 0.1, 0.1, km_per_longitude=55.5))
+
+    def test_round_trip(self, tmp_path):
+        write_city(tmp_path / "c.csv", self.city())
+        assert (tmp_path / "c.csv").read_text().startswith("reg_id,y_id,x_id,y(center),")
+        assert read_city(tmp_path / "c.csv").grid.km_x == pytest.approx(5.55)
+
+    def test_a_contest_city_keeps_the_contests_columns(self, tmp_path):
+        write_city(tmp_path / "c.csv", City(Grid((35.0, 35.1), (139.0, 139.1), 0.1, 0.1)))
+        assert "km" not in (tmp_path / "c.csv").read_text()
+
+    @pytest.mark.parametrize(
+        ("old", "new"), [("55.5\n2,", "55\n2,"), ("111.0", "0"), ("55.5", "x")]
+    )
+    def test_bad_kilometres_are_named(self, tmp_path, old, new):
+        write_city(tmp_path / "c.csv", self.city())
+        text = (tmp_path / "c.csv").read_text()
+        (tmp_path / "c.csv").write_text(text.replace(old, new))
+        with pytest.raises(InvalidFile, match="km_per"):
+            read_city(tmp_path / "c.csv")

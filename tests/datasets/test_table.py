@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import lzma
 import math
+import struct
 import zipfile
 
 import pytest
@@ -130,6 +131,14 @@ class TestHabits:
         head = "id,user_id,tracked_at,geom\n"
         rows = (f"0,{u},{t}+00:00,POINT ({x:.16f} {y:.16f})\n" for u, t, y, x in ROWS)
         assert self.same(write, head + "".join(rows), columns="trackintel")
+
+    def test_points_of_a_spatial_data_base(self, write):
+        points = [struct.pack("<BIIdd", 1, 0x20000001, 4326, x, y).hex() for _, _, y, x in ROWS]
+        rows = (f"{u},{t}+00,{p}\n" for (u, t, _, _), p in zip(ROWS, points, strict=True))
+        text = "user_id,tracked_at,geom\n" + "".join(rows)
+        assert self.same(write, text)
+        with pytest.raises(InvalidFile, match="line 8, column geom.*hexadecimal"):
+            read_csv(write(text + "ann,2013-07-01 09:00:00+00,01x\n"), box=TOKYO_CENTRE)
 
     def test_movingpandas(self, write):
         head = "X;Y;fid;id;sequence;trajectory_id;tracker;t\n"

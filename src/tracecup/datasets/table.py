@@ -5,6 +5,7 @@ What the columns mean is told, or found out from the first lines (`tableform`).
 
 from __future__ import annotations
 
+import binascii
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -20,6 +21,7 @@ from tracecup.datasets.collect import Codes, Collector, Cut, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.projection import name_of_crs, to_degrees
 from tracecup.datasets.tableform import HINT, Columns, TableForm, form_of_text
+from tracecup.datasets.wellknown import point_columns
 from tracecup.engine import ahead, thread_count
 from tracecup.records import CONTEST, Timetable
 from tracecup.records.delimited import BadLines, Block, TextLayout, read_text
@@ -73,6 +75,24 @@ def read_csv(
     return replace(dataset, notes=(f"columns: {form}", f"times: {form.time}"))
 
 
+def _points(block: Block, column: str) -> tuple[Axis, Axis]:
+    """(x, y) of a column of points in well-known text, or in the hexadecimal of data bases."""
+    if not len(block) or not block.raw(0, column).startswith(b"0"):
+        return block.points(column)
+    x, y, fine = point_columns(
+        pa.array(map(_unhexed, block.words(column).to_pylist()), pa.binary())
+    )
+    block.expect(fine, column, "a point in hexadecimal well-known binary, as in the first line")
+    return x, y
+
+
+def _unhexed(text: bytes) -> bytes:
+    try:
+        return binascii.unhexlify(text)
+    except binascii.Error:
+        return b""
+
+
 class _Scanned(NamedTuple):
     """What a block holds in the box, and how many lines were left out."""
 
@@ -86,7 +106,7 @@ def _scan(block: Block, form: TableForm, cut: Cut, clock: Zone, bad_lines: BadLi
     block.expect(block.filled(form.user), form.user, "a user id")
     unix = block.time(form.time_column, form.time)
     if form.is_geometry:
-        longitude, latitude = block.points(form.where[0])
+        longitude, latitude = _points(block, form.where[0])
     else:
         latitude, longitude = (block.decimal(name) for name in form.where)
     longitude, latitude = to_degrees(form.crs, longitude, latitude)
