@@ -9,6 +9,7 @@ import pytest
 
 from tracecup import City, Grid
 from tracecup.datasets import Box, Timetable
+from tracecup.datasets.tableform import COLUMNS
 from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces
 from tracecup.study import rawtables
 from tracecup.study.audit import Subject, audit
@@ -76,9 +77,24 @@ class TestReadRaw:
 
     def test_a_missing_column_says_how_to_name_another(self, tmp_path):
         path = tmp_path / "other.csv"
-        path.write_text("uid,time,lat,lon\na,2024-03-01 08:00:00,35.05,139.05\n")
-        with pytest.raises(InvalidFile, match="column user: found 0 times .* --columns"):
+        path.write_text("whom,time,lat,lon\na,2024-03-01 08:00:00,35.05,139.05\n")
+        with pytest.raises(InvalidFile, match="column user: found no such column.* --columns"):
             read_raw(path, path, cutting=CUT, grid=(4, 2), box=BOX)
+
+    def test_habits_of_others_are_found_out(self, tmp_path, reference):
+        rows = [line.split(",") for line in reference.read_text().splitlines()[1:]]
+        theirs = tmp_path / "skmob.csv"
+        lines = [f"{lat};{lon};{time};{user}" for user, time, lat, lon in rows]
+        theirs.write_text("\n".join(["lat;lng;datetime;uid", *lines]) + "\n")
+        points = tmp_path / "trackintel.csv"
+        lines = [f'{user},"{time}+00:00",POINT ({lon} {lat})' for user, time, lat, lon in rows]
+        points.write_text("\n".join(["user_id,tracked_at,geom", *lines]) + "\n")
+        same = [
+            read_raw(path, path, cutting=CUT, grid=(32, 32), box=None, rng=1)
+            for path in (reference, theirs, points)
+        ]
+        assert same[0].labels == same[1].labels == same[2].labels
+        assert same[0].released == same[1].released == same[2].released
 
     def test_only_days_with_records_are_days(self, reference, released):
         found = read_raw(reference, released, cutting=CUT, grid=(4, 2), box=BOX)
@@ -216,17 +232,23 @@ class TestBounds:
             bounds([bad])
         pq.write_table(pa.table({"lat": [35.0], "lon": [181.0]}), tmp_path / "bad.parquet")
         with pytest.raises(InvalidFile, match="column lon: found 181"):
-            bounds([tmp_path / "bad.parquet"])
+            bounds([tmp_path / "bad.parquet"], COLUMNS)
 
     def test_parquet_without_the_columns(self, tmp_path):
         pq.write_table(pa.table({"lat": ["a"], "lon": [1.0]}), tmp_path / "bad.parquet")
         with pytest.raises(InvalidFile, match="lat, lon"):
-            bounds([tmp_path / "bad.parquet"])
+            bounds([tmp_path / "bad.parquet"], COLUMNS)
+
+    def test_points_in_parquet_need_a_box(self, tmp_path):
+        content = {"user": ["a"], "time": [0], "geometry": ["POINT (1 2)"]}
+        pq.write_table(pa.table(content), tmp_path / "points.parquet")
+        with pytest.raises(InvalidParameter, match="needs a box"):
+            bounds([tmp_path / "points.parquet"])
 
     def test_parquet_nulls_are_passed_over(self, tmp_path):
         content = {"lat": [35.0, None, 36.0], "lon": [139.0, 5.0, 140.0]}
         pq.write_table(pa.table(content), tmp_path / "t.parquet")
-        assert bounds([tmp_path / "t.parquet"]) == Box(35.0, 36.0, 139.0, 140.0)
+        assert bounds([tmp_path / "t.parquet"], COLUMNS) == Box(35.0, 36.0, 139.0, 140.0)
 
 
 class TestGridOf:

@@ -17,13 +17,13 @@ from tracecup.cli.common import (
     Json,
     PerUser,
     box_of,
-    columns_of,
     emit,
     grid_size,
     load_city,
     minute_of,
     people,
     progress,
+    table_columns,
 )
 
 if TYPE_CHECKING:
@@ -161,11 +161,30 @@ def audit(
         ),
     ] = "24:00",
     columns: Annotated[
-        str, typer.Option("--columns", help="Names of the four columns.", rich_help_panel=RAW)
-    ] = "user,time,lat,lon",
+        str | None,
+        typer.Option(
+            "--columns",
+            help="user,time,lat,lon under their names, or scikit-mobility, trackintel, "
+            "movingpandas; found out without.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
     time: Annotated[
-        str, typer.Option("--time", help="Times in CSV: iso or unix.", rich_help_panel=RAW)
-    ] = "iso",
+        str | None,
+        typer.Option(
+            "--time",
+            help="Times in CSV: iso, unix, milliseconds or day-first; found out without.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option(
+            "--zone",
+            help="IANA time zone that gives the local hour, with daylight saving.",
+            rich_help_panel=RAW,
+        ),
+    ] = None,
     utc_offset: Annotated[
         float,
         typer.Option(
@@ -264,10 +283,12 @@ def audit(
             "--protect needs raw tables, --protected-out and --protected-ids; for contest files "
             "there are tracecup obfuscate and tracecup publish"
         )
+    if protect and zone:
+        raise InvalidParameter("--protect writes times by --utc-offset: give it instead of --zone")
     where = load_city(city) if city else None
     cuts = None
     if tables.given:
-        cuts = _cuts(interval or [30, 60], start, end, columns, time, utc_offset)
+        cuts = _cuts(interval or [30, 60], start, end, columns, time, utc_offset, zone)
         subjects = _from_tables(tables, where, grid, box, cuts, seed)
     else:
         if where is None or clock is None or reference is None or original is None:
@@ -383,18 +404,25 @@ def _from_files(
 
 
 def _cuts(
-    intervals: list[int], start: str, end: str, columns: str, time: str, utc_offset: float
+    intervals: list[int],
+    start: str,
+    end: str,
+    columns: str | None,
+    time: str | None,
+    utc_offset: float,
+    zone: str | None,
 ) -> list[Cutting]:
     from tracecup.datasets import Timetable
     from tracecup.study.rawtables import Cutting
 
-    names = columns_of(columns)
+    names = table_columns(columns)
     return [
         Cutting(
             Timetable.of_hours(minute_of(start), minute_of(end), step, step),
             names,
             time,
             utc_offset,
+            zone,
         )
         for step in dict.fromkeys(intervals)
     ]

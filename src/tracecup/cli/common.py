@@ -209,16 +209,6 @@ def box_of(text: str) -> Box:
     return Box(south, north, west, east)
 
 
-def columns_of(text: str) -> tuple[str, str, str, str]:
-    """The names of the columns user, time, latitude and longitude."""
-    from tracecup.errors import InvalidParameter
-
-    names = [name.strip() for name in text.split(",")]
-    if len(names) != 4:
-        raise InvalidParameter(f"--columns names user, time, latitude, longitude, got {text!r}")
-    return names[0], names[1], names[2], names[3]
-
-
 def table_columns(text: str | None) -> str | tuple[str, ...] | None:
     """What `--columns` says: names, a preset, or nothing."""
     if text is None or "," not in text:

@@ -22,8 +22,8 @@ from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.datasets import Box, Dataset, Timetable, read_csv, read_parquet
 from tracecup.datasets.arrowtable import BATCH_ROWS
-from tracecup.datasets.tableform import COLUMNS, HINT
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
+from tracecup.datasets.tableform import HINT, Columns, form_of_names, form_of_text
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem, TraceCupError
 from tracecup.records.delimited import TextLayout, read_text
 from tracecup.rng import Rng
 from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
@@ -48,15 +48,17 @@ class TooWide(InvalidParameter):
 class Cutting:
     """How raw tables are read and cut.
 
-    `columns` names user, time, latitude and longitude; `time` is `iso` or `unix` (CSV only);
-    `utc_offset` in minutes is added to get the hour of the day. `timetable` holds the hours
-    and the interval: one event per instant, the first record in it counts.
+    `columns` names user, time, latitude and longitude (or is a preset, or found out), `time` the
+    kind of times of a text table, both as in `read_csv`; `utc_offset` in minutes, or an IANA
+    `zone`, gives the hour of the day. `timetable` holds the hours and the interval: one event per
+    instant, the first record in it counts.
     """
 
     timetable: Timetable
-    columns: tuple[str, str, str, str] = COLUMNS
-    time: str = "iso"
+    columns: Columns = None
+    time: str | None = None
     utc_offset: float = 0.0
+    zone: str | None = None
 
 
 def read_raw(
@@ -180,12 +182,12 @@ def read_settings(
     return found
 
 
-def bounds(paths: Sequence[Path], columns: Sequence[str] = COLUMNS) -> Box:
-    """The smallest box around all positions of some tables."""
+def bounds(paths: Sequence[Path], columns: Columns = None) -> Box:
+    """The smallest box around all positions of some tables; columns as in `read_csv`."""
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     for path in paths:
         read = _parquet_points if magic_of(path) == PARQUET_MAGIC else _csv_points
-        for points in read(path, (columns[2], columns[3])):
+        for points in read(path, columns):
             if points.shape[1]:
                 low = np.minimum(low, points.min(axis=1))
                 high = np.maximum(high, points.max(axis=1))
@@ -230,6 +232,7 @@ def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
         "ny": grid.ny,
         "timetable": cutting.timetable,
         "utc_offset": cutting.utc_offset,
+        "zone": cutting.zone,
         "hair": HAIR_DEGREES,
     }
     try:
@@ -240,32 +243,45 @@ def _read(path: Path, grid: Grid, cutting: Cutting) -> Dataset:
         raise InvalidTraces(f"{path}: {error}") from error
 
 
-def _csv_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
+def _csv_points(path: Path, columns: Columns) -> Iterator[NDArray[np.float64]]:
     """Latitudes and longitudes, block by block, shape (2, n)."""
-    for block in read_text(path, TextLayout(columns, quoted=True, header=True, hint=HINT)):
-        points = np.stack([block.decimal(name) for name in columns])
-        for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
+    form = form_of_text(path, columns)
+    layout = TextLayout(form.where, delimiter=form.delimiter, quoted=True, header=True, hint=HINT)
+    for block in read_text(path, layout):
+        if form.is_geometry:
+            x, y = block.points(form.where[0])
+            points = np.stack([y, x])
+        else:
+            points = np.stack([block.decimal(name) for name in form.where])
+        for k, (values, most) in enumerate(zip(points, (MOST_NORTH, MOST_EAST), strict=True)):
+            name = form.where[min(k, len(form.where) - 1)]
             block.expect(np.abs(values) <= most, name, f"degrees within -{most:g}..{most:g}")
         yield points[:, block.settle("raise")]
 
 
-def _parquet_points(path: Path, columns: tuple[str, str]) -> Iterator[NDArray[np.float64]]:
+def _parquet_points(path: Path, columns: Columns) -> Iterator[NDArray[np.float64]]:
+    where: tuple[str, ...] = ()
     with open_regular(path) as file:
         try:
-            for batch in pq.ParquetFile(file).iter_batches(BATCH_ROWS, columns=list(columns)):
-                both = [pc.cast(batch.column(name), pa.float64()) for name in columns]
+            table = pq.ParquetFile(file)
+            where = form_of_names(path, table.schema_arrow.names, columns).where
+            if len(where) == 1:
+                raise InvalidParameter(f"{path}: a table of points needs a box (--box)")
+            for batch in table.iter_batches(BATCH_ROWS, columns=list(where)):
+                both = [pc.cast(batch.column(name), pa.float64()) for name in where]
                 points = np.stack([cast(NDArray[np.float64], c.to_numpy(False)) for c in both])
                 points = points[:, np.isfinite(points).all(axis=0)]
-                _check_degrees(path, points, columns)
+                _check_degrees(path, points, where)
                 yield points
         except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            if isinstance(error, InvalidFile):
+            if isinstance(error, TraceCupError):
                 raise
-            problem = Problem(0, "", show(str(error), 80), f"numbers in {', '.join(columns)}")
+            expected = f"numbers in {', '.join(where)}" if where else "a Parquet file"
+            problem = Problem(0, "", show(str(error), 80), expected)
             raise InvalidFile(path, [problem]) from error
 
 
-def _check_degrees(path: Path, points: NDArray[np.float64], columns: tuple[str, str]) -> None:
+def _check_degrees(path: Path, points: NDArray[np.float64], columns: tuple[str, ...]) -> None:
     for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
         bad = values[np.abs(values) > most]
         if len(bad):
