@@ -102,6 +102,8 @@ class TestData:
         town = "--city made/info_region.csv --clock made/info_time.csv"
         truth = "--original made/orgtraces.csv --clock made/info_time.csv --gaps"
         original = f"--city made/info_region.csv {truth}"
+        assert run(f"obfuscate RR(1) {original} --out a.csv".replace("--gaps", "").split()) == 1
+        assert "say --gaps" in capsys.readouterr().err.replace("\n", " ")
         code, hidden = answer(capsys, f"obfuscate PL(4,1) {original} --out ano.csv --seed 1")
         assert (code, hidden["times"]) == (0, 8)
         code, said = answer(capsys, f"score utility {original} --obfuscated ano.csv")

@@ -43,6 +43,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRET_MODE = 0o600
+GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
 
 LAYOUTS: dict[Kind, Layout] = {
     "reference": Layout(("user_id", "time_id"), "reg_id", sets=False),
@@ -332,7 +333,8 @@ def _grid_of(
     m, rest = divmod(len(who), times)
     if rest or (users is not None and m != users):
         wanted = f"{users} users x {times}" if users else f"a multiple of {times}, a user's"
-        _fail(path, 0, "", f"{len(who)} rows", f"{wanted} rows")
+        hint = GAPS_HINT if layout.lead[0] == "user_id" else ""
+        _fail(path, 0, "", f"{len(who)} rows", f"{wanted} rows{hint}")
     _check_column(path, layout.lead[0], who, np.repeat(np.arange(first_id, first_id + m), times))
     _check_column(path, layout.lead[1], time, np.tile(np.arange(first_time, first_time + times), m))
     return m, times
