@@ -31,8 +31,14 @@ class TestCompare:
     def test_every_defence_meets_every_attack_at_the_floor(self):
         results = compare(CITY, REFERENCE, ORIGINAL, floor=0.6)
         assert all(row.utility.value >= 0.6 - 1e-9 for row in results)
-        assert {len(row.reid) for row in results} == {4}
-        assert {len(row.trace) for row in results} == {6}
+        assert {len(row.reid) for row in results} == {6}  # four of the paper, two linked anew
+        assert {len(row.trace) for row in results} == {8}
+
+    def test_a_strength_adds_attacks_to_the_papers(self):
+        row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"], strength="standard")[0]
+        names = [one.attack for one in (*row.reid, *row.trace)]
+        assert {"VisitProb-R", "Bayes-R", "Bayes-T"} <= {name.partition("(")[0] for name in names}
+        assert not any(name.startswith("Learned") for name in names)  # it knows no such city
 
     def test_people_who_stay_home_are_found_without_obfuscation(self):
         row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"])[0]
@@ -42,7 +48,9 @@ class TestCompare:
     def test_bounds(self):
         rows = compare(CITY, REFERENCE, ORIGINAL, defences=["None", "MDAV(4)"], floor=None)
         for row in rows:
-            blind = [a.score.value for a in row.trace if a.attack in ("Replay-T", "Prior-T")]
+            blind = [
+                a.score.value for a in row.trace if a.attack.startswith(("Replay-T", "Prior-T"))
+            ]
             assert row.bounds.prior == min(blind)
             assert row.bounds.guessing == pytest.approx(11 / 12)
             assert row.bounds.true_link == pytest.approx(1 - row.utility.value)

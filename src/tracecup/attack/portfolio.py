@@ -9,7 +9,7 @@ from typing import Literal
 
 from tracecup.errors import InvalidParameter
 
-Preset = Literal["paper", "organisers2019"]
+Preset = Literal["paper", "organisers2019", "strong"]
 
 SAMPLE_REID: dict[str, dict[str, str]] = {
     "paper": {"I1": "Random-R", "I2": "VisitProb-R", "I3": "HomeProb-R"},
@@ -17,6 +17,13 @@ SAMPLE_REID: dict[str, dict[str, str]] = {
         "I1": "Random-R",
         "I2": "VisitProb-R(cells=0.1,members=10)",
         "I3": "HomeProb-R(members=10)",
+    },
+    "strong": {
+        "I1": "Random-R",
+        "I2": "VisitProb-R(match=assignment)",
+        "I3": "HomeProb-R(match=assignment)",
+        "I4": "Fuzzy-R(0.33,1,match=assignment)",
+        "I5": "Bayes-R",
     },
 }
 SAMPLE_INFERENCE: dict[str, dict[str, str]] = {
@@ -26,11 +33,19 @@ SAMPLE_INFERENCE: dict[str, dict[str, str]] = {
         "T2": "VisitProb-T(cells=0.1,members=10)",
         "T3": "HomeProb-T(members=10)",
     },
+    "strong": {
+        "T1": "Random-T",
+        "T2": "VisitProb-T(match=assignment)",
+        "T3": "Prior-T(habits=mixture)",
+        "T4": "Fuzzy-T(0.33,1,0,match=assignment)",
+        "T5": "Bayes-T",
+    },
 }
 WINNER: dict[str, tuple[str, str]] = {
     "paper": ("Fuzzy-R(0.33,1)", "Fuzzy-T(0.33,1,0)"),
     "organisers2019": ("Fuzzy-R(0.33,0.5)", "Fuzzy-T(0.33,0.5,0)"),
 }
+LEARNED = ("Learned-R", "Learned-T")
 STRENGTHS = ("quick", "standard", "max")
 STRONG: dict[str, tuple[str, ...]] = {
     "quick": (
@@ -63,13 +78,16 @@ def winner_attacks(preset: str = "paper") -> tuple[str, str]:
     return WINNER[preset]
 
 
-def strong_attacks(strength: str = "standard", defence: str = "") -> tuple[str, ...]:
+def strong_attacks(
+    strength: str = "standard", defence: str = "", *, learned: bool = False
+) -> tuple[str, ...]:
     """Attacks that tell how private a release is, weakest strength first; names of both kinds.
 
     `quick` links the winner's and the sample scores one to one (seconds), `standard` adds the
     Bayes attacks that know nothing of the defence (about half a minute for 2000 x 400), `max`
     trusts the release as well and, if the name of the `defence` is given, runs it on the
-    references first.
+    references first. From `standard` on the `learned` attacks join in: ask
+    `attack.learned.shipped_suits` whether the model that comes with the package fits the data.
 
     >>> strong_attacks("quick")[0]
     'Fuzzy-R(0.33,1,match=assignment)'
@@ -80,6 +98,8 @@ def strong_attacks(strength: str = "standard", defence: str = "") -> tuple[str, 
         raise InvalidParameter(f"a strength is one of {', '.join(STRENGTHS)}, got {strength!r}")
     rank = STRENGTHS.index(strength)
     names = [name for at in range(rank + 1) for name in STRONG[STRENGTHS[at]]]
+    if learned and rank > 0:
+        names += LEARNED
     if defence and strength == "max":
         names += [f"Bayes-{kind}(channel=known({defence}))" for kind in "RT"]
     return tuple(names)

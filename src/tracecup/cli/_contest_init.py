@@ -23,13 +23,14 @@ def init(
     ],
     name: Annotated[str | None, typer.Option("--name", help="Name of the contest.")] = None,
     preset: Annotated[
-        Literal["paper", "organisers2019"],
+        Literal["strong", "paper", "organisers2019"],
         typer.Option(
             "--preset",
-            help="paper: one challenge, one round. organisers2019: two challenges, two rounds "
-            "and the choices of the program of 2019.",
+            help="strong: one challenge, one round, sample attacks with optimal links and Bayes "
+            "decisions. paper: the same with the paper's sample attacks. organisers2019: two "
+            "challenges, two rounds and the choices of the program of 2019.",
         ),
-    ] = "paper",
+    ] = "strong",
     data: Annotated[
         Path | None,
         typer.Option(

@@ -6,7 +6,7 @@ From the contest's files, or from raw tables of positions.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -16,6 +16,7 @@ from tracecup.cli.common import (
     Confidence,
     Json,
     PerUser,
+    Strength,
     box_of,
     emit,
     grid_size,
@@ -191,14 +192,7 @@ def audit(
             "--utc-offset", help="Minutes added to get the local hour.", rich_help_panel=RAW
         ),
     ] = 0.0,
-    strength: Annotated[
-        Literal["quick", "standard", "max"],
-        typer.Option(
-            "--strength",
-            help="quick: the paper's attacks, also with optimal one-to-one links. standard: "
-            "Bayes attacks too, about a minute for 2000 users. max: those that trust the release.",
-        ),
-    ] = "quick",
+    strength: Strength = "quick",
     attack: Annotated[
         list[str] | None,
         typer.Option("--attack", help="Another attack besides the portfolio; may be repeated."),
@@ -266,6 +260,7 @@ def audit(
     Example: `tracecup audit --raw gps.csv --split 2024-03-15 --raw-released safe.csv --raw-ids
     ids.csv`
     """
+    from tracecup.attack.learned import shipped_suits
     from tracecup.cli._audit_tables import shown
     from tracecup.errors import InvalidParameter
     from tracecup.report.audit import write_audit
@@ -304,10 +299,11 @@ def audit(
                 ),
             )
         ]
+    learned = all(shipped_suits(one.city, one.original.clock.slots) for _, one in subjects)
     with progress("auditing") as advance:
         found = answer(
             subjects,
-            attacks=(*portfolio(strength), *(attack or ())),
+            attacks=(*portfolio(strength, learned=learned), *(attack or ())),
             limit=LIMIT if limit is None else limit,
             protections=(protection or None) if protections else (),
             within_km=home_metres / 1000,

@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Engine, Json, emit, people, progress
+from tracecup.cli.common import Engine, Json, Strength, emit, people, progress
 
 if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
@@ -46,6 +46,7 @@ def benchmark(
         list[str] | None,
         typer.Option("--attacks", help="Of both kinds, commas between; may be repeated."),
     ] = None,
+    strength: Strength = "quick",
     seeds: Annotated[str, typer.Option("--seeds", help="Seeds: 1,2,3 or 1-5.")] = "1,2,3",
     floor: Annotated[
         float, typer.Option("--floor", help="Tune each defence to this utility.")
@@ -63,8 +64,8 @@ def benchmark(
 
     Writes table.csv and table.parquet (one row per data set, defence, seed and attack),
     summary.csv (means and spread over the seeds) and, where matplotlib is installed, scatter.png
-    and scatter.svg. Without names it takes all of the paper's. Stopped runs go on where they
-    were; exit code 1 if a cell failed.
+    and scatter.svg. Without names it takes the paper's defences, the paper's attacks, and those of
+    --strength. Stopped runs go on where they were; exit code 1 if a cell failed.
 
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
@@ -75,10 +76,12 @@ def benchmark(
     from tracecup.study.sweepdata import find_data
     from tracecup.study.sweeptable import summarize, write_tables
 
-    every = (*comparison.REID_ATTACKS, *comparison.TRACE_ATTACKS)
+    sets = find_data(data)
+    learned = all(one.suits_shipped_model() for one in sets)
+    every = comparison.portfolio(strength, learned=learned)
     with engine_of(engine) as executor, progress("sweeping") as advance:
         made = sweep(
-            find_data(data),
+            sets,
             out,
             defences=names_of(defences) or comparison.DEFENCES,
             attacks=names_of(attacks) or every,

@@ -16,6 +16,7 @@ from tracecup.cli.common import (
     ClockFile,
     Json,
     OriginalFile,
+    Strength,
     emit,
     load_city,
     load_clock,
@@ -44,6 +45,7 @@ def compare(
     trace: Annotated[
         list[str] | None, typer.Option("--trace", help="A trace inference; may be repeated.")
     ] = None,
+    strength: Strength = "quick",
     floor: Annotated[
         float | None,
         typer.Option("--floor", help="Tune each defence to this utility (default 0.7)."),
@@ -59,8 +61,9 @@ def compare(
 ) -> int:
     """Run defences, tuned to a utility floor, against attacks; the strongest attack counts.
 
-    Without names it takes all of the paper's. Give --clock where attacks need days and slots
-    (HomeProb, Fuzzy-T, Prior-T); without it a trace is one long day.
+    Without names it takes the paper's defences, the paper's attacks, and those of --strength.
+    Give --clock where attacks need days and slots (HomeProb, Fuzzy-T, Prior-T); without it a
+    trace is one long day.
 
     Example: `tracecup compare --city info_region.csv --clock info_time.csv --reference
     reftraces.csv --original orgtraces.csv --defence "PL(4,1)" --defence "KMeans(100)"`
@@ -86,8 +89,9 @@ def compare(
             known,
             truth,
             defences=defence or comparison.DEFENCES,
-            reid_attacks=reid or comparison.REID_ATTACKS,
-            trace_attacks=trace or comparison.TRACE_ATTACKS,
+            reid_attacks=reid or None,
+            trace_attacks=trace or None,
+            strength=strength,
             floor=None if as_written else floor,
             seed=seed,
             progress=advance,

@@ -1,4 +1,4 @@
-"""`tracecup demo`: a whole contest from nothing, at the paper's size.
+"""`tracecup demo`: a whole contest from nothing.
 
 Ten bot teams in the built-in city, ending with the awards and a report to read.
 """
@@ -13,6 +13,8 @@ import typer
 from tracecup.cli.common import Json
 
 TEAMS = 10
+USERS = 500
+"""A quarter of the paper's, so that the attacks that train and weigh take seconds."""
 
 
 def add(app: typer.Typer) -> None:
@@ -25,18 +27,20 @@ def demo(
         Path, typer.Option("--out", help="Folder of the archive and the report.")
     ] = Path("tracecup-demo"),
     teams: Annotated[int, typer.Option("--teams", min=2, max=900, help="Bot teams.")] = TEAMS,
-    users: Annotated[int, typer.Option("--users", min=2, help="Users of each team.")] = 2000,
+    users: Annotated[int, typer.Option("--users", min=2, help="Users of each team.")] = USERS,
     days: Annotated[
         int, typer.Option("--days", min=1, help="Days of original, and of reference traces.")
     ] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another season.")] = 1,
     as_json: Json = False,
 ) -> int:
-    """Play a season of ten bot teams: 2000 users, 1024 regions, 400 + 400 events each.
+    """Play a season of ten bot teams: 500 users, 1024 regions, 400 + 400 events each.
 
-    Everything is made on the way: city, people, releases, attacks, scores, awards, a report.
-    Stopped and started again, it goes on where it was. `tracecup contest verify` checks what it
-    wrote, `tracecup example` is small enough to check by hand.
+    One bot attacks with a learned attack, one with Bayes decisions, one defends against such
+    attacks; with --users 2000 it is the size of the paper's contest. Everything is made on the
+    way: city, people, releases, attacks, scores, awards, a report. Stopped and started again, it
+    goes on where it was. `tracecup contest verify` checks what it wrote, `tracecup example` is
+    small enough to check by hand.
 
     Example: `tracecup demo`
     """

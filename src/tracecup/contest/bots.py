@@ -8,11 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tracecup.attack import Case
+from tracecup.attack.learned import shipped_suits
+from tracecup.attack.portfolio import LEARNED
 from tracecup.city import City
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.judging.answers import Answer, run_attack
 from tracecup.errors import InvalidParameter
-from tracecup.obfuscate import KMeans, NoObfuscation, Obfuscator, parse_obfuscator, to_utility
+from tracecup.obfuscate import (
+    Equalise,
+    KMeans,
+    NoObfuscation,
+    Obfuscator,
+    parse_obfuscator,
+    to_utility,
+)
 from tracecup.traces import Traces
 
 # Bots stop turning their knob when they are this near to the floor.
@@ -43,8 +52,8 @@ class Bot:
             return parse_obfuscator(self.obfuscation)
         wanted = max(floor, self.floor or floor)
         method = parse_obfuscator(self.obfuscation)
-        if isinstance(method, KMeans):
-            return replace(method, floor=wanted)  # keeps the floor by itself
+        if isinstance(method, KMeans | Equalise):
+            return replace(method, floor=wanted)  # they end at the floor by themselves
         try:
             method, _ = to_utility(
                 self.obfuscation, city, original, wanted, seed, tolerance=TOLERANCE
@@ -59,8 +68,14 @@ class Bot:
         return found
 
     def answer(self, kind: AttackKind, attempt: int, case: Case, seed: int) -> Answer:
-        """What it hands in at a try (from 0)."""
-        return run_attack(kind, self.tries(kind)[attempt], case, seed)
+        """What it hands in at a try (from 0).
+
+        A learned attack whose model was trained for another city is given up for the Bayes attack.
+        """
+        name = self.tries(kind)[attempt]
+        if name in LEARNED and not shipped_suits(case.city, case.released.clock.slots):
+            name = name.replace("Learned", "Bayes")
+        return run_attack(kind, name, case, seed)
 
     def attack_name(self, kind: AttackKind) -> str:
         """How results call its attack."""
@@ -78,8 +93,8 @@ BOTS: tuple[Bot, ...] = (
     Bot("PL", ("Fuzzy-R(0.33,0.5)",), ("Prior-T",)),
     Bot("RareShift(3)", ("Fuzzy-R(0.5,1)",), ("Fuzzy-T(0.5,1,3)",)),
     Bot("MRLH(0,0)", ("VisitProb-R(match=greedy)",), ("VisitProb-T(match=assignment)",)),
-    Bot("RR", ("Fuzzy-R(0.33,1,idf=log)",), ("Fuzzy-T(0.33,1,0,idf=log)",)),
-    Bot("MRLH(1,0)", ("HomeProb-R(slots=1)",), ("Replay-T",)),
+    Bot("RR", ("Learned-R",), ("Learned-T",)),
+    Bot("Equalise", ("Bayes-R",), ("Bayes-T",)),
     Bot("KMeans(400)", ("Fuzzy-R(0.33,1)", "VisitProb-R"), ("Fuzzy-T(0.33,1,8)", "VisitProb-T")),
     Bot("Cheat", ("Fuzzy-R(0.33,1,tf=count)",), ("Fuzzy-T(0.33,1,0,tf=count)",)),
     Bot("RareShift(1)", ("HomeProb-R(slots=10)",), ("HomeProb-T(slots=10)",)),

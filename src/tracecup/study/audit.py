@@ -251,13 +251,15 @@ class Audit:
         return np.min(rows, axis=0) if rows else np.full(self.users, np.nan)
 
 
-def portfolio(strength: str = "quick") -> tuple[str, ...]:
+def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, ...]:
     """The attacks of an audit: the paper's, and all strong ones up to a strength.
+
+    `learned` where the shipped model was trained for the city (`attack.learned.shipped_suits`).
 
     >>> portfolio("standard")[-2:]
     ('Bayes-R', 'Bayes-T')
     """
-    return (*PAPER, *strong_attacks(strength))
+    return (*PAPER, *strong_attacks(strength, learned=learned))
 
 
 def audit(

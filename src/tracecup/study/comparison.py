@@ -10,7 +10,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tracecup.attack import Case, InferenceAttack, ReidAttack, parse_inference, parse_reid
+from tracecup.attack import (
+    Case,
+    InferenceAttack,
+    ReidAttack,
+    parse_inference,
+    parse_reid,
+    strong_attacks,
+)
+from tracecup.attack.learned import shipped_suits
 from tracecup.city import City
 from tracecup.contest.challenges import CHALLENGES, AttackKind
 from tracecup.contest.judging.answers import Truth
@@ -41,8 +49,11 @@ DEFENCES = (
     "RareShift(3)",
     "KMeans(100)",
 )
-REID_ATTACKS = ("Random-R", "VisitProb-R", "HomeProb-R", "Fuzzy-R(0.33,1)")
-TRACE_ATTACKS = (
+PAPERS_ATTACKS = (
+    "Random-R",
+    "VisitProb-R",
+    "HomeProb-R",
+    "Fuzzy-R(0.33,1)",
     "Random-T",
     "VisitProb-T",
     "HomeProb-T",
@@ -118,8 +129,9 @@ def compare(
     original: Traces,
     *,
     defences: Sequence[str] = DEFENCES,
-    reid_attacks: Sequence[str] = REID_ATTACKS,
-    trace_attacks: Sequence[str] = TRACE_ATTACKS,
+    reid_attacks: Sequence[str] | None = None,
+    trace_attacks: Sequence[str] | None = None,
+    strength: str = "quick",
     floor: float | None = FLOOR,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
@@ -127,8 +139,14 @@ def compare(
     """Run each defence, tuned to the utility `floor`, against each attack.
 
     A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
-    that keeps `floor`; with `floor=None` all are taken as written. All draws derive from `seed`.
+    that keeps `floor`; with `floor=None` all are taken as written. Where no attacks of a kind are
+    given, all of `portfolio` at the `strength` are run. All draws derive from `seed`.
     """
+    every = portfolio(strength, learned=shipped_suits(city, original.clock.slots))
+    if reid_attacks is None:
+        reid_attacks = [name for name in every if _names(name)]
+    if trace_attacks is None:
+        trace_attacks = [name for name in every if not _names(name)]
     if not defences or not reid_attacks or not trace_attacks:
         raise InvalidParameter("compare needs a defence and an attack of each kind")
     for name in defences:
@@ -154,6 +172,20 @@ def compare(
         identified, inferred = tuple(met[: len(reid)]), tuple(met[len(reid) :])
         results.append(Defended(made.tuned, made.utility, made.seconds, identified, inferred))
     return results
+
+
+def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, ...]:
+    """The attacks that judge a defence: the paper's, then the strong ones up to a strength.
+
+    >>> portfolio()[-2:]
+    ('Fuzzy-T(0.33,1,0,match=assignment)', 'Prior-T(habits=mixture)')
+    """
+    return (*PAPERS_ATTACKS, *strong_attacks(strength, learned=learned))
+
+
+def _names(attack_name: str) -> bool:
+    """Whether an attack of the portfolio names users; the others infer traces."""
+    return attack_name.partition("(")[0].endswith("-R")
 
 
 def release(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracecup.attack.learned import shipped_suits
 from tracecup.city import City, read_city, read_clock
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.safeio import MIB, open_regular
@@ -48,6 +49,10 @@ class DataSet:
         """The same files, for a process with another working directory."""
         paths = (self.city, self.clock, self.reference, self.original)
         return DataSet(self.data, self.team, *(path.absolute() for path in paths))
+
+    def suits_shipped_model(self) -> bool:
+        """Whether the learned attack that comes with the package was trained for such data."""
+        return shipped_suits(read_city(self.city), read_clock(self.clock).original.slots)
 
     def load(self) -> tuple[City, Traces, Traces]:
         """City, reference traces (which may have gaps) and original traces."""

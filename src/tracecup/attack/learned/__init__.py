@@ -12,6 +12,7 @@ from tracecup.attack.learned.modelfile import (
     Training,
     attack_model,
     defence_model,
+    shipped_suits,
 )
 from tracecup.attack.learned.network import Network
 from tracecup.attack.learned.shape import NetworkShape
@@ -28,4 +29,5 @@ __all__ = [
     "Training",
     "attack_model",
     "defence_model",
+    "shipped_suits",
 ]

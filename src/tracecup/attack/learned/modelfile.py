@@ -254,6 +254,11 @@ def attack_model(name: str) -> LearnedModel:
     return LearnedModel.load(_path_of(name, "attack"))
 
 
+def shipped_suits(city: City, slots: int) -> bool:
+    """Whether the model that comes with the package was trained for such a city and clock."""
+    return Ground.of(city, slots) == attack_model(SHIPPED).ground
+
+
 @lru_cache(maxsize=2)
 def defence_model(name: str) -> DefenceModel:
     """The trained defence of a file, or the shipped one."""

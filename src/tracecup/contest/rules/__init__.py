@@ -5,6 +5,7 @@ A key is declared once, in `model`; reading, checking, writing and the documenta
 
 from tracecup.contest.rules.model import (
     PHASES,
+    PRESETS,
     ROUND_WEIGHTS,
     AwardRules,
     ChallengeRules,
@@ -23,6 +24,7 @@ from tracecup.contest.rules.model import (
 
 __all__ = [
     "PHASES",
+    "PRESETS",
     "ROUND_WEIGHTS",
     "AwardRules",
     "ChallengeRules",

@@ -35,6 +35,7 @@ from tracecup.score import FLOOR, HOSPITAL_WEIGHT, REACH_KM
 PhaseName = Literal["announce", "anonymize", "judge", "attack", "results"]
 PHASES: tuple[PhaseName, ...] = ("announce", "anonymize", "judge", "attack", "results")
 ROUND_WEIGHTS: Mapping[str, float] = {"preliminary": 1.0, "final": 9.0}
+PRESETS = ("strong", "paper", "organisers2019")
 BUILTIN_CITIES = ("metropolis",)
 MINUTES_A_DAY = 24 * 60
 
@@ -330,19 +331,24 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str = "paper") -> Rules:
-        """`paper` (the defaults), or `organisers2019`: as the contest of 2019 was played.
+        """`paper` (the defaults), `organisers2019` (as the contest of 2019 was played), `strong`.
+
+        `strong` is the paper's contest with sample attacks that tell how private a release is.
 
         >>> Rules.preset("organisers2019").awards.attack_targets
         'all'
         """
         if name == "paper":
             return cls()
-        if name != "organisers2019":
-            raise InvalidParameter(f"a preset is one of paper, organisers2019, got {name!r}")
+        if name not in PRESETS:
+            raise InvalidParameter(f"a preset is one of {', '.join(PRESETS)}, got {name!r}")
+        samples = SampleRules(*(_samples(kind, name) for kind in ATTACK_KINDS))
+        if name == "strong":
+            return cls(samples=samples)
         return cls(
             scores=ScoreRules(utility_rule="organisers"),
             challenges=ChallengeRules(reidentification=True),
-            samples=SampleRules(*(_samples(kind, name) for kind in ATTACK_KINDS)),
+            samples=samples,
             awards=AwardRules("all", winner_excluded=True),
             rounds=(RoundRules("preliminary", ROUND_WEIGHTS["preliminary"], 2), RoundRules()),
         )

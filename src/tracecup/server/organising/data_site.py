@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from ninja import Schema
 
 from tracecup import __version__
-from tracecup.contest.rules import Rules
+from tracecup.contest.rules import PRESETS, Rules
 from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import Role
@@ -251,15 +251,14 @@ def backups() -> list[BackupRow]:
     return sorted(rows, key=lambda row: (row.at, row.name), reverse=True)
 
 
-def new_page(person: Person | None, preset: str = "paper") -> NewPage:
+def new_page(person: Person | None, preset: str = "") -> NewPage:
     """The form for a new contest."""
     deleted = deleted_contests(person)
     if not deleted:
         require_staff(person)
-    presets = ["paper", "organisers2019"]
     return NewPage(
-        text=rules_text(Rules.preset(preset if preset in presets else "paper")),
-        presets=presets,
+        text=rules_text(Rules.preset(preset if preset in PRESETS else PRESETS[0])),
+        presets=list(PRESETS),
         deleted=[
             DeletedRow(slug=one.slug, name=one.name, deleted_at=one.deleted_at) for one in deleted
         ],

@@ -34,7 +34,7 @@ LOCAL = ("127.0.0.1", "::1")
 def new(request: HttpRequest) -> HttpResponse:
     """Create a contest, or bring a deleted one back."""
     person = person_of(request)
-    page = run_site.new_page(person, request.GET.get("preset", "paper"))
+    page = run_site.new_page(person, request.GET.get("preset", ""))
     actor = Actor(person, "page")
     if request.POST.get("act") == "undelete":
         return _undelete(request, person, actor)
