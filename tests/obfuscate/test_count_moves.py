@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.city import City
-from tracecup.obfuscate.count_moves import Moves, affordable, improving_moves
+from tracecup.city import City, Grid
+from tracecup.obfuscate.count_moves import (
+    Moves,
+    affordable,
+    cheapest_moves,
+    improving_moves,
+    whole_visits,
+)
 
 Move = tuple[float, int, int, int]
 
@@ -131,3 +139,33 @@ class TestAffordable:
         left = np.delete(array, chosen)
         assert rest > -1e-8
         assert np.all(left > rest - 1e-8)
+
+
+class TestCheapestMoves:
+    def test_by_hand(self):
+        """Visits at 0 and 1 must become visits at 2 and 3: crossing over would cost more."""
+        city = City(Grid.from_metres(4, 1, width_m=500, height_m=500))
+        counts = np.array([[1, 1, 0, 0], [0, 0, 1, 1]], dtype=np.float32)
+        means = np.array([[0.0, 0.0, 1.0, 1.0]])
+        moves = cheapest_moves(counts, counts, means, np.zeros(2, np.int32), city.grid, 2.0)
+        assert moves.user.tolist() == [0, 0]
+        assert sorted(moves.price.tolist()) == pytest.approx([0.5, 0.5])
+
+    @given(st.integers(0, 2**32 - 1))
+    def test_no_other_way_is_cheaper(self, seed):
+        random = np.random.default_rng(seed)
+        city = City(Grid.from_metres(3, 3, width_m=600, height_m=700))
+        counts = random.multinomial(5, np.full(9, 1 / 9), size=3).astype(np.float32)
+        movable = np.floor(counts * random.random(counts.shape) * 1.99).clip(0, counts)
+        means, labels = counts.mean(0, keepdims=True), np.zeros(3, dtype=np.int32)
+        moves = cheapest_moves(counts, movable, means, labels, city.grid, 2.0)
+        wanted = whole_visits(means[0])
+        assert wanted.sum() == 5
+        price = np.minimum(1.0, city.grid.distances / 2)
+        for i in range(3):
+            over = (counts[i] - wanted).astype(int)
+            source = np.repeat(np.arange(9), np.minimum(over.clip(0), movable[i].astype(int)))
+            target = np.repeat(np.arange(9), (-over).clip(0))
+            least = min(price[source, list(p)].sum() for p in permutations(target, len(source)))
+            assert moves.price[moves.user == i].sum() == pytest.approx(least)
+        assert (np.diff(moves.price) >= 0).all()

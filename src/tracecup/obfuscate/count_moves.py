@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from tracecup.city import Grid
 from tracecup.engine import map_blocks, thread_count
@@ -102,6 +103,60 @@ def improving_moves(
     user = np.repeat(np.arange(users), made)
     found = Moves(user, source[real], target[real], price[real], ratio[real])
     return found.take(np.argsort(found.ratio, kind="stable"))
+
+
+def cheapest_moves(
+    counts: NDArray[np.float32],
+    movable: NDArray[np.float32],
+    means: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    grid: Grid,
+    reach_km: float,
+    progress: Callable[[float, float], None] | None = None,
+) -> Moves:
+    """The moves that make all users of a cluster equal for the least price, cheapest first.
+
+    The mean of a cluster is rounded to whole visits (`whole_visits`); each user's excess visits
+    (as far as `movable`) go to the deficits by an optimal assignment under min(1, d/reach). Each
+    move gains the same, one visit less on either side, so all users' moves are merged by price.
+    O(excess^3) for a user at worst. Ties: smaller user, source, target.
+    """
+    wanted = np.stack([whole_visits(mean) for mean in means])
+    found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None]
+    found = [None] * len(counts)
+
+    def work(low: int, high: int) -> None:
+        for i in range(low, high):
+            over = counts[i].astype(np.int64) - wanted[labels[i]]
+            source = np.repeat(
+                np.arange(len(over)), np.minimum(np.maximum(over, 0), movable[i].astype(np.int64))
+            )
+            target = np.repeat(np.arange(len(over)), np.maximum(-over, 0))
+            price = np.minimum(1.0, grid.distance(source[:, None], target[None, :]) / reach_km)
+            rows, columns = linear_sum_assignment(price)
+            found[i] = source[rows], target[columns], price[rows, columns]
+        if progress is not None:
+            progress(float(sum(one is not None for one in found)), float(len(found)))
+
+    map_blocks(work, len(counts), blocks=max(thread_count(), len(counts) // BLOCK))
+    made = [one for one in found if one is not None]
+    user = np.repeat(np.arange(len(made)), [len(one[0]) for one in made])
+    source, target, price = (np.concatenate([one[part] for one in made]) for part in range(3))
+    order = np.lexsort((target, source, user, price))
+    moves = Moves(user, source.astype(np.int32), target.astype(np.int32), price, price)
+    return moves.take(order)
+
+
+def whole_visits(mean: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Whole numbers near `mean` with the same sum, rounded down but for the largest remainders.
+
+    >>> whole_visits(np.array([1.5, 0.75, 0.75])).tolist()
+    [1, 1, 1]
+    """
+    whole = np.floor(mean).astype(np.int64)
+    missing = round(float(mean.sum())) - int(whole.sum())
+    whole[np.argsort(whole - mean, kind="stable")[:missing]] += 1
+    return whole
 
 
 def affordable(prices: NDArray[np.float64], budget: float) -> NDArray[np.int64]:

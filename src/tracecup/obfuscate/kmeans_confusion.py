@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tracecup.city import City
 from tracecup.kernels import kernel
 from tracecup.obfuscate.base import PAPER, Knob, Obfuscator, single_cells
-from tracecup.obfuscate.count_moves import Moves, affordable, improving_moves
+from tracecup.obfuscate.count_moves import Moves, affordable, cheapest_moves, improving_moves
 from tracecup.obfuscate.lloyd import ITERATIONS, cluster_sums, kmeans
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
@@ -70,6 +70,8 @@ class KMeans(Obfuscator):
        of the cluster, in order of price per gain over all users (`count_moves`), until the
        budget is spent to the last move that fits or none improves. Which of a user's visits to
        a region is re-labelled is random. Means and counts are those after the hospital step.
+       With `moves=cheapest` the excess visits go to the deficits of the rounded mean by an optimal
+       assignment instead, and all moves are merged by price (`count_moves.cheapest_moves`).
 
     No cell is moved twice; nothing is deleted or generalised. The floor is the one rule on
     utility: the result is valid and, on contest-sized traces, within 1e-6 of the floor unless no
@@ -80,6 +82,13 @@ class KMeans(Obfuscator):
     floor: float = parameter(FLOOR, "utility to keep", low=0, high=1, positional=False)
     hospital: bool = parameter(True, "exchange hospital regions first", positional=False)
     iterations: int = parameter(ITERATIONS, "most Lloyd iterations", low=1, positional=False)
+
+    moves: str = parameter(
+        "gain",
+        "order of moves: by gain for their price, or cheapest",
+        words=("gain", "cheapest"),
+        positional=False,
+    )
 
     knobs: ClassVar[tuple[Knob, ...]] = (Knob("floor", weak=1.0, strong=0.0),)
 
@@ -108,9 +117,12 @@ class KMeans(Obfuscator):
         movable = counts - _locked_counts(regions, locked, city.n_regions)
         sums, sizes = cluster_sums(counts, labels, int(labels.max()) + 1)
         means = sums / np.maximum(sizes, 1)[:, None]
-        moves = improving_moves(
-            counts, movable, means, labels, city.grid, REACH_KM, original.times, progress
-        )
+        if self.moves == "cheapest":
+            moves = cheapest_moves(counts, movable, means, labels, city.grid, REACH_KM, progress)
+        else:
+            moves = improving_moves(
+                counts, movable, means, labels, city.grid, REACH_KM, original.times, progress
+            )
         made = moves.take(affordable(moves.price, budget - spent))
         _relabel(made, order, locked, regions)
 
