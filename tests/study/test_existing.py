@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from tracecup.attack import HomeProbR, PriorT, VisitProbR, VisitProbT
+from tracecup.attack import HomeProbR, HomeProbT, PriorT, VisitProbR, VisitProbT
 from tracecup.city import City, Clock, Grid
+from tracecup.obfuscate import parse_obfuscator
 from tracecup.registry import methods
 from tracecup.study import existing
 from tracecup.study.context import Context, Team
-from tracecup.study.existing import COSTLY, attacks, defences, table_of_cells
+from tracecup.study.existing import COSTLY, attacks, defences, is_costly, table_of_cells
 from tracecup.study.existingcells import Cells, Tuning
 from tracecup.study.results import BUILT_IN
 from tracecup.traces import Traces
@@ -37,17 +38,23 @@ def team() -> Team:
 
 
 class TestLists:
-    def test_every_defence_of_ours_is_there_unless_it_reads_a_model(self) -> None:
+    def test_every_defence_is_there(self) -> None:
         written = {one.written.partition("(")[0] for one in defences()}
-        missing = set(methods("obfuscator")) - written
-        assert written <= set(methods("obfuscator"))
-        assert missing == {"Equalise"}  # which may read the models of a race; see the study of it
+        assert written == set(methods("obfuscator"))
 
-    def test_every_attack_of_ours_is_there_unless_it_reads_a_model(self) -> None:
+    def test_every_attack_is_there(self) -> None:
         named = {method.name for method in attacks()}
-        every = {**methods("reid"), **methods("inference")}
-        missing = set(every) - named
-        assert all("model" in {r.name for r in every[name].parameters()} for name in missing)
+        assert named == {*methods("reid"), *methods("inference")}
+
+    def test_a_quick_run_takes_some_defences(self) -> None:
+        quick = defences(quick=True)
+        assert {one.written for one in quick} < {one.written for one in defences()}
+        assert len(quick) == len(existing.QUICK_DEFENCES)
+
+    def test_weak_scores_are_cheap_enough_for_everybody(self) -> None:
+        costly = {str(method) for method in attacks() if is_costly(method)}
+        assert "LPM-R(strong)" in costly
+        assert "LPM-R(weak)" not in costly
 
 
 class TestCells:
@@ -84,13 +91,34 @@ class TestCells:
             assert held["tuning"] == f"by {shield.knob}"
         assert Cells(Context(), team, SHIELDS[2]).held["tuning"] == "as written"
 
-    def test_costly_attacks_meet_the_first_users_only(self, team, monkeypatch) -> None:
-        monkeypatch.setattr(existing, "COSTLY", frozenset({"HomeProb-R"}))
-        cells = table_of_cells(Context(), team, 10, SHIELDS[:1], SWORDS)
-        assert [one["users"] for one in cells] == [24, 10, 24, 24]
-        row = existing._defences(cells, 24).records()[0]
-        assert row["by"] == "VisitProb-R"
-        assert row["by (trace)"] == "VisitProb-T"
+    def test_costly_attacks_meet_some_users_and_have_minima_of_their_own(
+        self, team, monkeypatch
+    ) -> None:
+        monkeypatch.setattr(existing, "COSTLY", frozenset({"HomeProb-R", "HomeProb-T"}))
+        cells = table_of_cells(Context(), team, 10, SHIELDS[:1], [*SWORDS, HomeProbT()])
+        assert [one["users"] for one in cells] == [24, 10, 24, 24, 10]
+        row = existing._defences(cells).records()[0]
+        assert (row["by"], row["by (trace)"]) == ("VisitProb-R", "VisitProb-T")
+        assert (row["by (few)"], row["by (trace, few)"]) == ("HomeProb-R", "HomeProb-T")
 
-    def test_costly_names_exist_or_are_to_come(self) -> None:
-        assert all(name.endswith(("-R", "-T")) for name in COSTLY)
+    def test_slow_defences_protect_some_users(self, team, monkeypatch) -> None:
+        monkeypatch.setattr(existing, "SLOW", frozenset({"MDAV"}))
+        cells = table_of_cells(Context(), team, 10, SHIELDS[2:], SWORDS)
+        assert {one["users"] for one in cells} == {10}
+        assert existing._defences(cells).records()[0]["users"] == 10
+
+    def test_a_defence_is_given_the_reference(self, team, monkeypatch) -> None:
+        seen = []
+        method = type(parse_obfuscator("MDAV(2)"))
+        plain = method._obfuscate_knowing
+
+        def spy(self, city, original, reference, rng):
+            seen.append(reference)
+            return plain(self, city, original, reference, rng)
+
+        monkeypatch.setattr(method, "_obfuscate_knowing", spy)
+        Cells(Context(), team, SHIELDS[2])
+        assert seen == [team.reference]
+
+    def test_costly_names_exist(self) -> None:
+        assert {*methods("reid"), *methods("inference")} >= COSTLY

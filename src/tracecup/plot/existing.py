@@ -37,10 +37,12 @@ def shaded(result: StudyResult) -> list[Picture]:
     for axes, (kind, title) in zip(panels, TITLES.items(), strict=True):
         _panel(axes, [row for row in cells if row["kind"] == kind], defences, names[kind], most)
         axes.set_title(title)
-    labels = [f"{row['tuned']}  {row['s_U']:.2f}" for row in defences]
+    labels = [
+        f"{row['tuned']}{'*' if row['users'] < most else ''}  {row['s_U']:.2f}" for row in defences
+    ]
     panels[0].set_yticks(np.arange(len(labels)), labels=labels)
     panels[1].set_yticks(np.arange(len(labels)), labels=[])
-    valid = [row for row in defences if row["valid"]]
+    valid = [row for row in defences if row["valid"] and row["users"] == most]
     best = max(valid, key=lambda row: float(row["s_R,min"]) + float(row["s_T,min"]))
     alt = (
         f"Two shaded tables of {len(defences)} defences against {sum(map(len, names.values()))} "
@@ -62,14 +64,16 @@ def _panel(
     for row in cells:
         score[place[row["defence"]], attacks.index(row["attack"])] = row["score"]
     axes.imshow(score, cmap="cividis_r", vmin=0, vmax=1, aspect="auto")
-    whole = [a for a in attacks if all(r["users"] == most for r in cells if r["attack"] == a)]
-    counted = [attacks.index(name) for name in whole if not is_blind(name)]
+    whole = {row["attack"] for row in cells if row["users"] == most}
+    seeing = [column for column, name in enumerate(attacks) if not is_blind(name)]
     for at in range(len(defences)):
         for column in range(len(attacks)):
             value = score[at, column]
             shade = "white" if value > 1 - DARK else INK
             said = f"{value:.2f}".removeprefix("0") if value < 0.995 else "1"
             axes.text(column, at, said, ha="center", va="center", fontsize=6.5, color=shade)
+        every = defences[at]["users"] < most
+        counted = [column for column in seeing if every or attacks[column] in whole]
         least = counted[int(np.argmin(score[at, counted]))]
         axes.add_patch(frame(least, at))
     words = [f"{_said(name)}{'' if name in whole else '*'}" for name in attacks]

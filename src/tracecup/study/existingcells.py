@@ -80,7 +80,7 @@ class Tuning:
         while good - bad > max(1, good // 50):
             middle = (good + bad) // 2
             tried = replace(candidate, **{self.knob: middle})
-            cells = tried.obfuscate(team.city, team.original, seed)
+            cells = _obfuscated(tried, team, seed)
             if utility_score(team.city, team.original, cells).valid:
                 good = middle
             else:
@@ -98,6 +98,7 @@ class Cells:
         self.some = context.seed_of("existing", "users")
         self.path = _path(context, team, tuning)
         self.held: dict[str, Any] = _read(self.path) or self._made()
+        self._releases: dict[int, DefendedRelease] = {}
 
     def met(self, method: Attack, users: int) -> dict[str, Any]:
         """What an attack achieves on `users` users."""
@@ -125,7 +126,7 @@ class Cells:
         method, how = self.tuning.tuned(self.team, self.seed)
         with watched() as peak:
             started = time.perf_counter()
-            cells = method.obfuscate(self.team.city, self.team.original, self.seed)
+            cells = _obfuscated(method, self.team, self.seed)
             seconds = time.perf_counter() - started
         self._cells = cells
         utility = utility_score(self.team.city, self.team.original, cells).value
@@ -141,10 +142,15 @@ class Cells:
     @cached_property
     def _cells(self) -> SetTraces:
         """The obfuscated traces, made again where only their scores were kept."""
-        method = parse_obfuscator(self.held["tuned"])
-        return method.obfuscate(self.team.city, self.team.original, self.seed)
+        return _obfuscated(parse_obfuscator(self.held["tuned"]), self.team, self.seed)
 
     def _release(self, users: int) -> DefendedRelease:
+        """One case for all attacks on so many users, so that they share what it keeps."""
+        if users not in self._releases:
+            self._releases[users] = self._part(users)
+        return self._releases[users]
+
+    def _part(self, users: int) -> DefendedRelease:
         """The part of some users, drawn at random, shuffled: a case of their own."""
         team, part = self.team, self._cells
         if users < part.n_users:
@@ -166,6 +172,10 @@ class Cells:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.path) as file:
                 file.write(json.dumps(self.held).encode())
+
+
+def _obfuscated(method: Obfuscator, team: Team, seed: int) -> SetTraces:
+    return method.obfuscate(team.city, team.original, seed, reference=team.reference)
 
 
 def _path(context: Context, team: Team, tuning: Tuning) -> Path | None:

@@ -12,7 +12,8 @@ from tracecup.attack import Case
 from tracecup.attack.markov import start_rows, user_chains
 from tracecup.attack.markov.chains import Chains, Moves, Starts
 from tracecup.attack.markov.emission import emission_stencil
-from tracecup.attack.markov.tracking import chain_likelihoods, track
+from tracecup.attack.markov.forward import chain_likelihoods
+from tracecup.attack.markov.tracking import track
 from tracecup.city import City, Grid
 from tracecup.errors import InvalidTraces
 from tracecup.traces import IdTable, SetTraces, Traces

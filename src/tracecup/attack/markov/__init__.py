@@ -5,7 +5,7 @@ Shared by the attacks after De Mulder, Shokri and Murakami; the attacks themselv
 """
 
 from tracecup.attack.markov.chains import ESTIMATORS, Chains, Starts, start_rows, user_chains
-from tracecup.attack.markov.events import CellScores, ChainScores
+from tracecup.attack.markov.scoring import CellScores, ChainScores
 
 __all__ = [
     "ESTIMATORS",

@@ -16,8 +16,8 @@ from tracecup.attack.case import Case
 from tracecup.attack.markov import ESTIMATORS, CellScores, Chains, start_rows
 from tracecup.attack.markov.chains import ESTIMATOR, FLOOR, SHRINK, Starts
 from tracecup.attack.markov.emission import EMISSION, ETA, SPREAD, emission_stencil, smeared
+from tracecup.attack.markov.forward import chain_likelihoods
 from tracecup.attack.markov.gibbs import KEEP, ROUNDS, imputed_chains, thinned
-from tracecup.attack.markov.tracking import chain_likelihoods
 from tracecup.attack.match import MATCH, MATCHES
 from tracecup.attack.models.fuzzy import FuzzyR
 from tracecup.attack.models.markov import START

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import weakref
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +103,16 @@ def fit_prior(city: City, reference: Traces) -> SlotPrior:
     return SlotPrior(Habits.of(city, reference, topics).mixed(weights), weights, likelihood)
 
 
+class Common(NamedTuple):
+    """What the components of all users share; see `Habits` and `Topics`."""
+
+    phi: NDArray[np.float64]
+    ratio: NDArray[np.float64]
+    crowd: NDArray[np.float64]
+    blur: NDArray[np.float64]
+    nx: int
+
+
 @dataclass(frozen=True, eq=False)
 class Habits:
     """The seven components before they are mixed, as tables small enough to keep.
@@ -130,15 +141,20 @@ class Habits:
         blur = np.exp(-km / BLUR_KM)[: near[:, 0].sum(), : near[0].sum()]
         return cls(reference, topics, ratio, crowd, np.ascontiguousarray(blur), city.grid.nx)
 
+    @property
+    def _common(self) -> Common:
+        return Common(self.topics.phi, self.ratio, self.crowd, self.blur, self.nx)
+
     def mixed(self, weights: NDArray[np.float64]) -> NDArray[np.float32]:
         """P[u, t, x] for the weights (slots, 7) of the components."""
         users, (slots, regions) = self.reference.n_users, self.crowd.shape
         out = np.empty((users, slots, regions), dtype=np.float32)
+        common = self._common
 
         def work(low: int, high: int) -> None:
             _mix(
-                self.reference.regions[low:high], self.topics.theta[low:high], self.topics.phi,
-                self.ratio, self.crowd, self.blur, self.nx, weights, out[low:high],
+                self.reference.regions[low:high], self.topics.theta[low:high], common,
+                weights, out[low:high],
             )  # fmt: skip
 
         map_blocks(work, users, blocks=max(1, users // BLOCK))
@@ -147,12 +163,12 @@ class Habits:
     def values_at(self, events: Traces) -> NDArray[np.float64]:
         """The components' probabilities of some events, (users, times, 7); 0 where unobserved."""
         out = np.zeros((*events.shape, len(COMPONENTS)))
+        common = self._common
 
         def work(low: int, high: int) -> None:
             _values_at(
-                self.reference.regions[low:high], self.topics.theta[low:high], self.topics.phi,
-                self.ratio, self.crowd, self.blur, self.nx, events.regions[low:high],
-                out[low:high],
+                self.reference.regions[low:high], self.topics.theta[low:high], common,
+                events.regions[low:high], out[low:high],
             )  # fmt: skip
 
         map_blocks(work, events.n_users, blocks=max(1, events.n_users // BLOCK))
@@ -227,15 +243,12 @@ def _scale(row: NDArray[np.float64], instead: NDArray[np.float64]) -> None:
 def _components(
     events: NDArray[np.int32],
     theta: NDArray[np.float64],
-    phi: NDArray[np.float64],
-    ratio: NDArray[np.float64],
-    crowd: NDArray[np.float64],
-    blur: NDArray[np.float64],
-    nx: int,
+    common: Common,
     work: NDArray[np.float64],
     parts: NDArray[np.float64],
 ) -> None:
     """parts[c, t, x] of one user; `work` is room for one slot table."""
+    phi, ratio, crowd, blur, nx = common
     slots, regions = crowd.shape
     parts[:] = 0.0
     work[:] = 0.0
@@ -271,19 +284,15 @@ def _components(
 def _mix(
     reference: NDArray[np.int32],
     theta: NDArray[np.float64],
-    phi: NDArray[np.float64],
-    ratio: NDArray[np.float64],
-    crowd: NDArray[np.float64],
-    blur: NDArray[np.float64],
-    nx: int,
+    common: Common,
     weights: NDArray[np.float64],
     out: NDArray[np.float32],
 ) -> None:
-    slots, regions = crowd.shape
+    slots, regions = common.crowd.shape
     parts, work = np.empty((7, slots, regions)), np.empty((slots, regions))
     mixed = np.empty(regions)
     for u in range(len(reference)):
-        _components(reference[u], theta[u], phi, ratio, crowd, blur, nx, work, parts)
+        _components(reference[u], theta[u], common, work, parts)
         for t in range(slots):
             mixed[:] = 0.0
             for c in range(7):
@@ -297,18 +306,14 @@ def _mix(
 def _values_at(
     reference: NDArray[np.int32],
     theta: NDArray[np.float64],
-    phi: NDArray[np.float64],
-    ratio: NDArray[np.float64],
-    crowd: NDArray[np.float64],
-    blur: NDArray[np.float64],
-    nx: int,
+    common: Common,
     events: NDArray[np.int32],
     out: NDArray[np.float64],
 ) -> None:
-    slots, regions = crowd.shape
+    slots, regions = common.crowd.shape
     parts, work = np.empty((7, slots, regions)), np.empty((slots, regions))
     for u in range(len(reference)):
-        _components(reference[u], theta[u], phi, ratio, crowd, blur, nx, work, parts)
+        _components(reference[u], theta[u], common, work, parts)
         for j in range(events.shape[1]):
             if events[u, j] >= 0:
                 for c in range(7):
