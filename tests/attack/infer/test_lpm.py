@@ -39,6 +39,12 @@ class TestLpmT:
     def test_names_of_the_specification(self, how: str) -> None:
         assert str(parse("inference", f"lpm-t({how})")) == f"LPM-T({how})"
 
+    def test_a_fitted_channel_serves_link_and_answer(self, make_case: Callable[..., Case]) -> None:
+        case = make_case(5, users=8, gaps=0.0)
+        known = LpmR(emission="fitted").fitted(case)
+        wanted = LpmT(eta=known.eta, spread=known.spread).infer(case)
+        assert np.array_equal(LpmT(emission="fitted").infer(case).regions, wanted.regions)
+
 
 class TestTfT:
     def test_follows_the_factored_chains(self, make_case: Callable[..., Case]) -> None:
@@ -48,4 +54,13 @@ class TestTfT:
         starts, stencil = start_rows(case.reference, 35, "first"), emission_stencil(case.city)
         wanted = track(case.city, case.released, table, chains, starts, stencil, "map")
         inferred = TfT(2, iterations=3, estimate="map").infer(case, rng=4)
+        assert np.array_equal(inferred.regions, wanted)
+
+    def test_gaps_are_filled_before(self, make_case: Callable[..., Case]) -> None:
+        case = make_case(3, users=6, slots=4, gaps=0.3)
+        linker = TfR(2, iterations=3, start="first", rounds=2, match="assignment")
+        table, chains = linker.identify(case, rng=4), linker.chains(case, rng=4)
+        starts, stencil = start_rows(case.reference, 35, "first"), emission_stencil(case.city)
+        wanted = track(case.city, case.released, table, chains, starts, stencil)
+        inferred = TfT(2, iterations=3, rounds=2).infer(case, rng=4)
         assert np.array_equal(inferred.regions, wanted)

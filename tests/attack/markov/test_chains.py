@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from slowchains import matrices
 
 from tracecup.attack import Case
 from tracecup.attack.markov import ESTIMATORS, start_rows, user_chains
-from tracecup.attack.markov.chains import Moves
+from tracecup.attack.markov.chains import Moves, day_periods
 from tracecup.city import Clock
 from tracecup.traces import Traces
 
@@ -54,6 +55,31 @@ class TestMoves:
         assert moves.to.tolist() == [1, 0, 2]
         assert moves.count.tolist() == [1.0, 2.0, 1.0]
         assert moves.user_of_row.tolist() == [0, 0, 1]
+
+
+class TestPeriods:
+    def test_parts_make_the_whole_day(self, make_case: Callable[..., Case]) -> None:
+        reference = make_case(5, users=4, slots=20).reference
+        parts = day_periods(reference, 35).moves
+        whole = Moves.of_traces(reference, 35)
+        assert len(parts) == 4
+        assert sum(part.count.sum() for part in parts) == whole.count.sum()
+
+    def test_matrices_are_shrunk_towards_that_of_the_whole_day(self) -> None:
+        reference = Traces.of([[0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1]])
+        chains = user_chains(reference, 2, "lpm")
+        split = replace(chains, periods=day_periods(reference, 2, 3.0))
+        whole = chains.stochastic(0)[0]
+        assert np.allclose(whole.sum(axis=1), 1)
+        found = split.stochastic(0)
+        # slots 0 and 1 are left by 0 -> 1 and 1 -> 0; slots 17 and 18 by 0 -> 1 and 1 -> 1
+        assert np.allclose(found[0], (np.array([[0, 1], [1, 0]]) + 3 * whole) / 4)
+        assert np.allclose(found[3], (np.array([[0, 1], [0, 1]]) + 3 * whole) / 4)
+        assert np.allclose(found.sum(axis=2), 1)
+
+    def test_without_periods_one_matrix_holds_all_day(self) -> None:
+        chains = user_chains(Traces.of([[0, 1]]), 2)
+        assert chains.slot_periods(3).tolist() == [0, 0, 0]
 
 
 class TestStartRows:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from itertools import pairwise
+from dataclasses import replace
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from slowchains import Matrix, emission, likeliest_way, posterior
 
 from tracecup.attack import Case
 from tracecup.attack.markov import start_rows, user_chains
-from tracecup.attack.markov.chains import Chains, Moves, Starts
+from tracecup.attack.markov.chains import Chains, Moves, Starts, day_periods
 from tracecup.attack.markov.emission import emission_stencil
 from tracecup.attack.markov.forward import chain_likelihoods
 from tracecup.attack.markov.tracking import track
@@ -139,6 +140,56 @@ class TestTrack:
                     risk = gamma @ loss
                     chosen = np.take_along_axis(risk, answer[:, None], axis=1)[:, 0]
                     assert np.allclose(chosen, risk.min(axis=1), 0, 3e-3)
+
+
+class TestPeriodsOfTheDay:
+    """Every way through every day, one by one: three regions, four slots, other matrices each."""
+
+    @pytest.fixture(scope="class")
+    def split(self, make_case: Callable[..., Case]) -> tuple[Case, Chains, Starts]:
+        case = make_case(3, users=3, nx=3, ny=1, slots=4, days=6, sizes=(0, 0, 1, 2), gaps=0.0)
+        chains = user_chains(case.reference, 3, "shrunk", 3.0)
+        chains = replace(chains, periods=day_periods(case.reference, 3, 0.5))
+        return case, chains, start_rows(case.reference, 3, "first", 3.0)
+
+    def ways(self, case: Case, chains: Chains, starts: Starts, u: int, k: int, day: int) -> Matrix:
+        """Weight of every way, shape (3, 3, 3, 3)."""
+        matrices, period = chains.stochastic(u), chains.slot_periods(4)
+        start = starts(u, u + 1)[0]
+        weight = np.empty((3,) * 4)
+        for way in product(range(3), repeat=4):
+            value = start[way[0]]
+            for t in range(3):
+                value *= matrices[period[t]][way[t], way[t + 1]]
+            for t in range(4):
+                cell = case.released.cell(k, 4 * day + t).tolist()
+                value *= cell.count(way[t]) / len(cell) if cell else 1.0
+            weight[way] = value
+        return weight
+
+    def test_likelihoods(self, split: tuple[Case, Chains, Starts]) -> None:
+        case, chains, starts = split
+        every = np.ones((3, 3), dtype=np.bool_)
+        found = chain_likelihoods(case.city, case.released, chains, starts, np.ones((1, 1)), every)
+        for k, u in product(range(3), repeat=2):
+            days = [math.log(self.ways(case, chains, starts, u, k, d).sum()) for d in range(6)]
+            assert found[k, u] == pytest.approx(sum(days), rel=1e-10)
+
+    @pytest.mark.parametrize("estimate", ["map", "viterbi"])
+    def test_answers(self, split: tuple[Case, Chains, Starts], estimate: str) -> None:
+        case, chains, starts = split
+        table = IdTable.of([1, 2, 0])
+        found = track(case.city, case.released, table, chains, starts, np.ones((1, 1)), estimate)
+        for u, k in enumerate(table.inverse()):
+            for day in range(6):
+                weight = self.ways(case, chains, starts, u, int(k), day)
+                answer = found[u, 4 * day : 4 * day + 4]
+                if estimate == "viterbi":
+                    assert weight[tuple(answer)] == pytest.approx(weight.max(), rel=1e-9)
+                    continue
+                for t in range(4):
+                    gamma = weight.sum(axis=tuple(s for s in range(4) if s != t))
+                    assert gamma[answer[t]] == pytest.approx(gamma.max(), rel=1e-9)
 
 
 def _weight(chain: Matrix, start: Matrix, cells: list[Matrix], way: list[int]) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from tracecup.attack import Case, LpmR, VisitProbR
 from tracecup.attack.models.lpm import shortlisted, weak_scores
+from tracecup.registry import parse
 from tracecup.traces import SetTraces
 
 
@@ -40,3 +41,22 @@ class TestLpmR:
     def test_everything_deleted_is_a_tie(self, make_case: Callable[..., Case]) -> None:
         case = make_case(5)
         assert np.allclose(LpmR().score_matrix(case)[-1], 0.0)
+
+    def test_a_fitted_channel_is_a_robust_one_with_other_numbers(
+        self, make_case: Callable[..., Case]
+    ) -> None:
+        case = make_case(5, users=8)
+        fitted = LpmR("weak", emission="fitted")
+        known = fitted.fitted(case)
+        assert known.emission == "robust"
+        assert (known.eta, known.spread) != (0.2, 0.35)
+        assert np.array_equal(fitted.score_matrix(case), known.score_matrix(case))
+        assert LpmR("weak").fitted(case) == LpmR("weak")
+
+    def test_four_periods_change_strong_scores_only(self, make_case: Callable[..., Case]) -> None:
+        case = make_case(5, users=8, slots=20)
+        one, four = LpmR(), LpmR(periods="4")
+        assert not np.allclose(one.score_matrix(case), four.score_matrix(case))
+        weak = LpmR("weak"), LpmR("weak", periods="4")
+        assert np.array_equal(*(attack.score_matrix(case) for attack in weak))
+        assert str(parse("reid", "LPM-R(periods=4)")) == "LPM-R(strong,periods=4)"

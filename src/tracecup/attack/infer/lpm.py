@@ -5,19 +5,20 @@ After Shokri et al., S&P 2011 (localisation and tracking), and Murakami, PoPETs 
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Self
 
 from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
 from tracecup.attack.markov import ESTIMATORS, Chains, start_rows
 from tracecup.attack.markov.chains import ESTIMATOR, SHRINK
 from tracecup.attack.markov.emission import EMISSION, ETA, SPREAD, emission_stencil
-from tracecup.attack.markov.gibbs import KEEP, ROUNDS
+from tracecup.attack.markov.gibbs import KEEP, ROUNDS, thinned_case
 from tracecup.attack.markov.tracking import ESTIMATES, track
 from tracecup.attack.match import LINKS, ONE_TO_ONE, TAU, link_one_to_one
-from tracecup.attack.models.lpm import EMISSIONS, SHOKRI, LpmR
+from tracecup.attack.models.lpm import EMISSIONS, PERIODS, SHOKRI, LpmR
 from tracecup.attack.models.markov import START
-from tracecup.attack.models.tf import FACTORS, ITERATIONS, MURAKAMI, TfR
+from tracecup.attack.models.tf import FACTORS, FILLED, ITERATIONS, MURAKAMI, TfR
 from tracecup.attack.scores import Scores
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
@@ -42,6 +43,13 @@ class Tracking(InferenceAttack):
     reach: float = parameter(2.0, REACH, low=0, positional=False)
     match: str = parameter("assignment", ONE_TO_ONE, words=LINKS, positional=False)
     tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
+
+    def _fitted(self, case: Case) -> Self:
+        """The same with a channel that fits the release, if it shall be learnt (`LpmR.fitted`)."""
+        if self.emission != "fitted":
+            return self
+        known = LpmR(emission="fitted", eta=self.eta, spread=self.spread, b=self.b).fitted(case)
+        return replace(self, emission=known.emission, eta=known.eta, spread=known.spread)
 
     def _follow(self, case: Case, scores: Scores, chains: Chains) -> Traces:
         """Link by the scores, then follow the chains."""
@@ -68,19 +76,21 @@ class LpmT(Tracking):
     estimator: str = parameter("shrunk", ESTIMATOR, words=ESTIMATORS, positional=False)
     rounds: int = parameter(16, ROUNDS, low=0, positional=False)
     keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
+    periods: str = parameter("1", PERIODS, words=("1", "4"), positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order; `rng` thins the reference and fills its gaps."""
         self.check()
+        random = generator(rng)
+        known = thinned_case(case, self.keep, random)
+        sure = self._fitted(known)
         linker = LpmR(
             self.link, estimator=self.estimator, b=self.b, start=self.start,
-            emission=self.emission, eta=self.eta, spread=self.spread, rounds=self.rounds,
-            keep=self.keep,
+            emission=sure.emission, eta=sure.eta, spread=sure.spread, rounds=self.rounds,
+            periods=self.periods,
         )  # fmt: skip
-        random = generator(rng)
-        known = linker.thinned(case, random)
         chains = linker.chains(known, random)
-        return self._follow(known, linker.chain_scores(known, chains), chains)
+        return sure._follow(known, linker.chain_scores(known, chains), chains)
 
 
 @register("inference", "TF-T", "link with TF-R, then follow the factored chain", MURAKAMI)
@@ -90,10 +100,15 @@ class TfT(Tracking):
 
     z: int = parameter(16, FACTORS, low=1, high=1024)
     iterations: int = parameter(50, ITERATIONS, low=1, positional=False)
+    rounds: int = parameter(0, FILLED, low=0, positional=False)
+    keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order; `rng` draws the start of the factorisation."""
         self.check()
-        linker = TfR(self.z, self.b, self.iterations, self.start)
-        chains = linker.chains(case, rng)
-        return self._follow(case, linker.chain_scores(case, chains), chains)
+        random = generator(rng)
+        known = thinned_case(case, self.keep, random)
+        linker = TfR(self.z, self.b, self.iterations, self.start, self.rounds)
+        chains = linker.chains(known, random)
+        scores = linker.chain_scores(known, chains)
+        return self._fitted(known)._follow(known, scores, chains)

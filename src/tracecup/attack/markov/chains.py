@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ SHRINK = "weight of everybody's moves, in moves (estimator shrunk, and the start
 FLOOR = 1e-8
 PRIOR = 0.01
 """Total weight of the uniform prior of one row (`lpm`), and of the pooled matrix."""
+
+PERIODS = (0, 2, 10, 17, 20)
+"""Where parts of the day begin, in slots of a day of 20."""
 
 Starts = Callable[[int, int], NDArray[np.float64]]
 """(low, high) -> where users low..high-1 begin a day, shape (high - low, regions)."""
@@ -76,6 +80,18 @@ class Moves:
 
 
 @dataclass(frozen=True, eq=False)
+class Periods:
+    """Moves counted apart by parts of the day: `of_slot[t]` is the part of moves that leave slot t.
+
+    `moves[k]` are those of part k; `b` weighs the matrix of the whole day against them.
+    """
+
+    of_slot: NDArray[np.int64]
+    moves: tuple[Moves, ...]
+    b: float
+
+
+@dataclass(frozen=True, eq=False)
 class Chains:
     """Transition matrices P_u(i, j) = keep_u(i) back_u(i, j) + own_u(i, j) of m users.
 
@@ -83,6 +99,7 @@ class Chains:
     personal. back_u(i, j) = sum_k weights[u, k] left[i, k] right[j, k] + extra[i, j]; with
     `per_user` the sum is divided by sum_k weights[u, k] left[i, k], which makes rows of a
     factorisation sum to one. Otherwise `weights` is all ones and everybody has one background.
+    With `periods`, who follows a chain through a day has a matrix for each part of it.
 
     Memory: O(moves of all users + (m + 2 X) z + pooled moves); a dense matrix exists for one user
     at a time, and only where somebody asks for it (`matrix`).
@@ -96,6 +113,7 @@ class Chains:
     right: NDArray[np.float64]
     extra: sparse.csr_array
     per_user: bool = False
+    periods: Periods | None = None
 
     @property
     def n_users(self) -> int:
@@ -138,6 +156,51 @@ class Chains:
         at = slice(moves.row_moves[rows.start], moves.row_moves[rows.stop])
         matrix[moves.left[moves.row_of_move[at]], moves.to[at]] += self.own[at]
         return matrix
+
+    def stochastic(self, user: int) -> NDArray[np.float64]:
+        """Her matrices with rows that sum to 1, shape (periods, regions, regions).
+
+        Part k of the day: (c_k(i,j) + b P_u(i,j)) / (c_k(i) + b) with her moves c_k in that part.
+        """
+        whole = self.matrix(user)
+        whole /= whole.sum(axis=1, keepdims=True)
+        if self.periods is None:
+            return whole[None]
+        return np.stack(
+            [_blended(whole, part, user, self.periods.b) for part in self.periods.moves]
+        )
+
+    def slot_periods(self, slots: int) -> NDArray[np.int64]:
+        """Which of her matrices holds for moves that leave each slot."""
+        return np.zeros(slots, dtype=np.int64) if self.periods is None else self.periods.of_slot
+
+
+def _blended(whole: NDArray[np.float64], moves: Moves, user: int, b: float) -> NDArray[np.float64]:
+    """One user's matrix with `b` moves of weight, and her moves of a part of the day on top."""
+    rows = slice(moves.user_rows[user], moves.user_rows[user + 1])
+    left, total = moves.left[rows], moves.total[rows]
+    at = slice(moves.row_moves[rows.start], moves.row_moves[rows.stop])
+    row = moves.row_of_move[at]
+    matrix = whole.copy()
+    matrix[left] *= (b / (total + b))[:, None]
+    matrix[moves.left[row], moves.to[at]] += moves.count[at] / (moves.total[row] + b)
+    return matrix
+
+
+def day_periods(reference: Traces, n_regions: int, b: float = 20.0) -> Periods:
+    """Four parts of the day: of 20 slots 0-1, 2-9, 10-16 and 17-19, else the same shares of a day.
+
+    >>> day_periods(Traces.of([[0, 1] * 10]), 2).of_slot.tolist()
+    [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3]
+    """
+    slots = reference.clock.slots
+    cuts = [round(cut * slots / 20) for cut in PERIODS]
+    of_slot = np.searchsorted(cuts[1:-1], np.arange(slots), side="right")
+    parts = tuple(
+        Moves.of_traces(reference.take_slots(range(low, min(high + 1, slots))), n_regions)
+        for low, high in pairwise(cuts)
+    )
+    return Periods(of_slot, parts, b)
 
 
 def user_chains(

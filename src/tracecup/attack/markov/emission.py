@@ -15,9 +15,12 @@ from tracecup.kernels import kernel
 NOISE_KM = 2.0
 """How far a region is assumed to move at most."""
 
-EMISSION = "what a cell says: one of its members is the truth, or (robust) a region near one"
-ETA = "robust: share of regions that were moved"
-SPREAD = "robust: scale of the distance of moved regions, km"
+EMISSION = (
+    "what a cell says: one of its members is the truth, or (robust) a region near one; fitted = "
+    "robust with eta and spread learnt from the release"
+)
+ETA = "robust: share of regions that were moved; fitted: where the search begins"
+SPREAD = "robust: scale of the distance of moved regions, km; fitted: where the search begins"
 
 
 def emission_stencil(
@@ -40,16 +43,28 @@ def emission_stencil(
     """
     if emission == "member":
         return np.ones((1, 1))
-    grid = city.grid
-    dy, dx = (np.arange(int(NOISE_KM / km) + 1) * km for km in (grid.km_y, grid.km_x))
-    apart = np.sqrt(dy[:, None] ** 2 + dx**2)
+    apart = offsets_km(city)
     noise = np.where(apart <= NOISE_KM, np.exp(-apart / spread), 0.0)
-    copies = np.where(dy > 0, 2.0, 1.0)[:, None] * np.where(dx > 0, 2.0, 1.0)
-    kappa = eta * noise / (noise * copies).sum()
+    kappa = eta * noise / (noise * copies_of_offsets(city)).sum()
     kappa[0, 0] += 1.0 - eta
     kappa[apart > reach] = 0.0
     rows, columns = np.flatnonzero(kappa[:, 0])[-1] + 1, np.flatnonzero(kappa[0])[-1] + 1
     return np.ascontiguousarray(kappa[:rows, :columns])
+
+
+def offsets_km(city: City) -> NDArray[np.float64]:
+    """Distances by grid offset (|dy|, |dx|), as far as noise may go in a row or a column."""
+    grid = city.grid
+    dy, dx = (np.arange(int(NOISE_KM / km) + 1) * km for km in (grid.km_y, grid.km_x))
+    return np.asarray(np.sqrt(dy[:, None] ** 2 + dx**2))
+
+
+def copies_of_offsets(city: City) -> NDArray[np.float64]:
+    """How many offsets of the plane have the same (|dy|, |dx|): 1, 2 or 4; 0 beyond 2 km."""
+    km = offsets_km(city)
+    rows, columns = np.arange(km.shape[0])[:, None], np.arange(km.shape[1])
+    copies = np.where(rows > 0, 2.0, 1.0) * np.where(columns > 0, 2.0, 1.0)
+    return np.where(km <= NOISE_KM, copies, 0.0)
 
 
 def smeared(city: City, beliefs: Starts, stencil: NDArray[np.float64]) -> Starts:

@@ -39,26 +39,19 @@ def chain_likelihoods(
     """
     check_size(city)
     out = np.full(wanted.shape, -np.inf)
+    period = chains.slot_periods(released.clock.slots)
 
     def work(low: int, high: int) -> None:
         for u in range(low, high):
             who = np.flatnonzero(wanted[:, u])
             if len(who):
                 out[who, u] = _forward_traces(
-                    stochastic(chains, u), starts(u, u + 1)[0], released.offsets,
-                    released.regions, released.times, released.clock.slots, who, stencil,
-                    city.grid.nx, city.grid.ny,
+                    chains.stochastic(u), period, starts(u, u + 1)[0], released.offsets,
+                    released.regions, released.times, who, stencil, city.grid.nx, city.grid.ny,
                 )  # fmt: skip
 
     map_blocks(work, chains.n_users, blocks=max(1, chains.n_users // 16))
     return out
-
-
-def stochastic(chains: Chains, user: int) -> NDArray[np.float64]:
-    """A user's matrix with rows that sum to 1."""
-    matrix = chains.matrix(user)
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    return matrix
 
 
 def check_size(city: City) -> None:
@@ -139,11 +132,11 @@ def _last_kept(offsets: NDArray[np.int64], cell: int, slots: int) -> int:
 @kernel
 def _forward_traces(
     chain: NDArray[np.float64],
+    period: NDArray[np.int64],
     start: NDArray[np.float64],
     offsets: NDArray[np.int64],
     regions: NDArray[np.int32],
     times: int,
-    slots: int,
     who: NDArray[np.int64],
     stencil: NDArray[np.float64],
     nx: int,
@@ -154,7 +147,7 @@ def _forward_traces(
     Those that go from a deleted cell to a deleted cell move together, so that a row of the chain
     is read once for all of them.
     """
-    n_regions = nx * ny
+    n_regions, slots = nx * ny, len(period)
     out = np.zeros(len(who))
     likelihood = np.zeros(n_regions)
     support = np.empty((len(who), n_regions), dtype=np.int32)
@@ -181,13 +174,14 @@ def _forward_traces(
                     out[k] += scale(likelihood, now[:n], after)
                 else:
                     was = support[k, : sizes[k]]
-                    out[k] += step_forward(chain, alpha[k], was, now[:n], likelihood, after)
+                    here = chain[period[t - 1]]
+                    out[k] += step_forward(here, alpha[k], was, now[:n], likelihood, after)
                 for b in range(n):
                     alpha[k, b], support[k, b] = after[b], now[b]
                     likelihood[now[b]] = 0.0
                 sizes[k] = n
             if n_adrift > 0:
-                moved = move_all(alpha[adrift[:n_adrift]], chain)
+                moved = move_all(alpha[adrift[:n_adrift]], chain[period[t - 1]])
                 for c in range(n_adrift):
                     alpha[adrift[c]] = moved[c]
     return out

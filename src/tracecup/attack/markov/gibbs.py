@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tracecup.attack.case import Case
 from tracecup.attack.markov.chains import PRIOR, Chains, Moves, estimate
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
@@ -33,6 +34,11 @@ def thinned(reference: Traces, keep: float, rng: Rng = None) -> Traces:
         return reference
     kept = generator(rng).random(reference.shape) < keep
     return Traces(np.where(kept, reference.regions, -1), reference.users, reference.clock)
+
+
+def thinned_case(case: Case, keep: float, rng: Rng = None) -> Case:
+    """The case with the part `keep` of the reference."""
+    return Case(case.city, thinned(case.reference, keep, rng), case.released)
 
 
 def imputed_chains(

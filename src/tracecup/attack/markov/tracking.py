@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tracecup.attack.decision import best_answer, centred_stencil
 from tracecup.attack.markov.chains import Chains, Starts
 from tracecup.attack.markov.emission import cell_support
-from tracecup.attack.markov.forward import check_size, move_all, scale, step_forward, stochastic
+from tracecup.attack.markov.forward import check_size, move_all, scale, step_forward
 from tracecup.attack.markov.viterbi import first_best, viterbi_trace
 from tracecup.city import City
 from tracecup.engine import map_blocks
@@ -39,7 +39,8 @@ def track(
     smallest region. O(slots x |S_t| |S_t+1|) a user, one matrix per thread.
     """
     check_size(city)
-    m, times, slots = released.n_users, released.times, released.clock.slots
+    m, times = released.n_users, released.times
+    period = chains.slot_periods(released.clock.slots)
     pseudonyms = table.inverse()
     weight = np.where(city.is_hospital, HOSPITAL_WEIGHT, 1.0).astype(np.float32)
     gain = centred_stencil(city)
@@ -47,16 +48,16 @@ def track(
 
     def work(low: int, high: int) -> None:
         for u in range(low, high):
-            chain, start = stochastic(chains, u), starts(u, u + 1)[0]
+            chain, start = chains.stochastic(u), starts(u, u + 1)[0]
             first = int(pseudonyms[u]) * times
             if estimate == "viterbi":
                 viterbi_trace(
-                    np.log(chain), np.log(start), released.offsets, released.regions, first,
-                    slots, stencil, city.grid.nx, city.grid.ny, out[u],
+                    np.log(chain), period, np.log(start), released.offsets, released.regions, first,
+                    stencil, city.grid.nx, city.grid.ny, out[u],
                 )  # fmt: skip
             else:
                 _smooth_trace(
-                    chain, start, released.offsets, released.regions, first, slots, stencil,
+                    chain, period, start, released.offsets, released.regions, first, stencil,
                     city.grid.nx, city.grid.ny, estimate == "bayes", weight, gain, out[u],
                 )  # fmt: skip
 
@@ -67,6 +68,7 @@ def track(
 @kernel
 def _forward_days(
     chain: NDArray[np.float64],
+    period: NDArray[np.int64],
     start: NDArray[np.float64],
     offsets: NDArray[np.int64],
     regions: NDArray[np.int32],
@@ -103,12 +105,13 @@ def _forward_days(
                 n_adrift += 1
             else:
                 was = support[day, t - 1, : sizes[day, t - 1]]
-                step_forward(chain, alpha[day, t - 1], was, now, f, alpha[day, t])
+                here = chain[period[t - 1]]
+                step_forward(here, alpha[day, t - 1], was, now, f, alpha[day, t])
         if n_adrift > 0:
             masses = np.empty((n_adrift, n_regions))
             for c in range(n_adrift):
                 masses[c] = alpha[adrift[c], t - 1]
-            moved = move_all(masses, chain)
+            moved = move_all(masses, chain[period[t - 1]])
             for c in range(n_adrift):
                 alpha[adrift[c], t] = moved[c]
 
@@ -116,6 +119,7 @@ def _forward_days(
 @kernel
 def _backward_days(
     chain: NDArray[np.float64],
+    period: NDArray[np.int64],
     likelihood: NDArray[np.float64],
     support: NDArray[np.int32],
     sizes: NDArray[np.int64],
@@ -126,7 +130,9 @@ def _backward_days(
     beta_t(a) = sum_b P(a, b) f(b) beta_{t+1}(b), scaled to a largest value of 1.
     """
     days, slots, n_regions = gamma.shape
-    turned = chain.T.copy()
+    turned = np.empty(chain.shape)
+    for k in range(chain.shape[0]):
+        turned[k] = chain[k].T
     ahead = np.empty((days, n_regions))
     beta = np.empty((days, n_regions))
     adrift = np.empty(days, dtype=np.int64)
@@ -144,12 +150,12 @@ def _backward_days(
                 adrift[n_adrift] = day
                 n_adrift += 1
             else:
-                _step_back(chain, support[day, t, :n], later, ahead[day], beta[day])
+                _step_back(chain[period[t]], support[day, t, :n], later, ahead[day], beta[day])
         if n_adrift > 0:
             masses = np.empty((n_adrift, n_regions))
             for c in range(n_adrift):
                 masses[c] = ahead[adrift[c]]
-            moved = move_all(masses, turned)
+            moved = move_all(masses, turned[period[t]])
             for c in range(n_adrift):
                 beta[adrift[c]] = moved[c] / moved[c].max()
         for day in range(days):
@@ -161,11 +167,11 @@ def _backward_days(
 @kernel
 def _smooth_trace(
     chain: NDArray[np.float64],
+    period: NDArray[np.int64],
     start: NDArray[np.float64],
     offsets: NDArray[np.int64],
     regions: NDArray[np.int32],
     first: int,
-    slots: int,
     stencil: NDArray[np.float64],
     nx: int,
     ny: int,
@@ -175,15 +181,17 @@ def _smooth_trace(
     out: NDArray[np.int32],
 ) -> None:
     """Posteriors of every slot, and the answer each of them gives."""
-    n_regions, days = nx * ny, len(out) // slots
+    n_regions, slots = nx * ny, len(period)
+    days = len(out) // slots
     likelihood = np.zeros((days, slots, n_regions))
     support = np.empty((days, slots, n_regions), dtype=np.int32)
     sizes = np.empty((days, slots), dtype=np.int64)
     gamma = np.empty((days, slots, n_regions))
     _forward_days(
-        chain, start, offsets, regions, first, stencil, nx, ny, likelihood, support, sizes, gamma
-    )
-    _backward_days(chain, likelihood, support, sizes, gamma)
+        chain, period, start, offsets, regions, first, stencil, nx, ny, likelihood, support, sizes,
+        gamma,
+    )  # fmt: skip
+    _backward_days(chain, period, likelihood, support, sizes, gamma)
     belief = np.empty(n_regions, dtype=np.float32)
     room = np.empty((2, n_regions), dtype=np.float32)
     for day in range(days):

@@ -30,18 +30,18 @@ def first_best(values: NDArray[np.float64], n: int) -> int:
 @kernel
 def viterbi_trace(
     log_chain: NDArray[np.float64],
+    period: NDArray[np.int64],
     log_start: NDArray[np.float64],
     offsets: NDArray[np.int64],
     regions: NDArray[np.int32],
     first: int,
-    slots: int,
     stencil: NDArray[np.float64],
     nx: int,
     ny: int,
     out: NDArray[np.int32],
 ) -> None:
     """The most likely way through every day; of equal ones that of smaller regions at the end."""
-    n_regions = nx * ny
+    n_regions, slots = nx * ny, len(period)
     likelihood = np.empty(n_regions)
     support = np.empty((slots, n_regions), dtype=np.int32)
     sizes = np.empty(slots, dtype=np.int64)
@@ -59,7 +59,8 @@ def viterbi_trace(
                 for b in range(n):
                     new[b] = log_start[now[b]]
             else:
-                _best_step(log_chain, best, support[t - 1, : sizes[t - 1]], now, came[t], new)
+                was, here = support[t - 1, : sizes[t - 1]], log_chain[period[t - 1]]
+                _best_step(here, best, was, now, came[t], new)
             for b in range(n):
                 best[b] = new[b] + math.log(likelihood[now[b]])
         at = first_best(best, sizes[slots - 1])

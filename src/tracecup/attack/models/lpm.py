@@ -6,7 +6,7 @@ mechanism; here she assumes a channel, and the exact chain is followed on a shor
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.markov import ESTIMATORS, CellScores, Chains, start_rows
-from tracecup.attack.markov.chains import ESTIMATOR, FLOOR, SHRINK, Starts
+from tracecup.attack.markov.chains import ESTIMATOR, FLOOR, SHRINK, Starts, day_periods
+from tracecup.attack.markov.channel import fit_channel
 from tracecup.attack.markov.emission import EMISSION, ETA, SPREAD, emission_stencil, smeared
 from tracecup.attack.markov.forward import chain_likelihoods
-from tracecup.attack.markov.gibbs import KEEP, ROUNDS, imputed_chains, thinned
+from tracecup.attack.markov.gibbs import KEEP, ROUNDS, imputed_chains, thinned_case
 from tracecup.attack.match import MATCH, MATCHES
 from tracecup.attack.models.fuzzy import FuzzyR
 from tracecup.attack.models.markov import START
@@ -34,7 +35,9 @@ STRENGTH = "slots as a chain, on a shortlist (strong), or independent of each ot
 PROFILE = "visit shares, for weak scores: plain, with a tiny uniform prior, or shrunk"
 SHORTLIST = "strong: users per pseudonym whose chains are followed"
 REACH = "strong: regions farther than so many km from a released one are left out"
-EMISSIONS = ("robust", "member")
+PERIODS = "matrices: one for the whole day, or four for parts of it, shrunk towards the one"
+EMISSIONS = ("robust", "member", "fitted")
+FIT_ROUNDS = 2
 BEYOND = 50.0
 """How far below the worst of the shortlist a user outside it is put."""
 
@@ -71,6 +74,7 @@ class LpmR(ReidAttack):
     reach: float = parameter(0.5, REACH, low=0, positional=False)
     rounds: int = parameter(16, ROUNDS, low=0, positional=False)
     keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
+    periods: str = parameter("1", PERIODS, words=("1", "4"), positional=False)
     _: KW_ONLY
     match: str = parameter("assignment", MATCH, words=MATCHES, positional=False)
 
@@ -78,20 +82,27 @@ class LpmR(ReidAttack):
         """Log-likelihoods; `rng` thins the reference and fills its gaps, if it has any."""
         self.check()
         random = generator(rng)
-        known = self.thinned(case, random)
+        known = thinned_case(case, self.keep, random)
         chains = self.chains(known, random) if self.strength == "strong" else None
-        return self.chain_scores(known, chains)
+        return self.fitted(known).chain_scores(known, chains)
 
-    def thinned(self, case: Case, rng: Rng = None) -> Case:
-        """The case with the part `keep` of the reference."""
-        reference = thinned(case.reference, self.keep, rng)
-        return Case(case.city, reference, case.released)
+    def fitted(self, case: Case) -> LpmR:
+        """The same with (eta, spread) that fit the release, if `emission=fitted`.
+
+        Twice: the best user of each pseudonym by the weak scores, then `fit_channel`.
+        """
+        if self.emission != "fitted":
+            return self
+        profiles = visit_profiles(case.reference, case.city.n_regions, self.profile, self.b)
+        eta, spread = self.eta, self.spread
+        for _ in range(FIT_ROUNDS):
+            best = weak_scores(case, self.profile, self.b, "robust", eta, spread).best()
+            eta, spread, _ = fit_channel(case.city, case.released, best, profiles, eta, spread)
+        return replace(self, emission="robust", eta=eta, spread=spread)
 
     def chains(self, case: Case, rng: Rng = None) -> Chains:
         """The users' chains; gaps of the reference are filled by Gibbs sampling."""
-        return imputed_chains(
-            case.reference, case.city.n_regions, self.estimator, self.b, self.rounds, rng
-        )
+        return lpm_chains(case, self.estimator, self.b, self.periods, self.rounds, rng)
 
     def chain_scores(self, case: Case, chains: Chains | None) -> Scores:
         """Weak scores, or strong ones under the given chains."""
@@ -106,6 +117,17 @@ class LpmR(ReidAttack):
         found = chain_likelihoods(case.city, case.released, chains, starts, stencil, wanted)
         lowest = np.where(wanted, found, np.inf).min(axis=1, keepdims=True)
         return MatrixScores(np.where(wanted, found, lowest - BEYOND))
+
+
+def lpm_chains(
+    case: Case, estimator: str, b: float, periods: str = "1", rounds: int = 16, rng: Rng = None
+) -> Chains:
+    """`imputed_chains`, with `periods=4` also by parts of the day (`day_periods`, moves seen)."""
+    reference, n_regions = case.reference, case.city.n_regions
+    chains = imputed_chains(reference, n_regions, estimator, b, rounds, rng)
+    if periods == "1":
+        return chains
+    return replace(chains, periods=day_periods(reference, n_regions, b))
 
 
 def weak_scores(

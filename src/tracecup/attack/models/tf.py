@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.markov import Chains, ChainScores, start_rows
-from tracecup.attack.markov.chains import Moves
-from tracecup.attack.markov.factors import factored_chains, factorise
+from tracecup.attack.markov.completion import completed_chains
+from tracecup.attack.markov.gibbs import KEEP, thinned_case
 from tracecup.attack.scores import Scores
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
@@ -23,6 +23,7 @@ MURAKAMI = (
 FACTORS = "number of factors"
 SHRINK = "weight of the factors' row against the user's own moves, in moves"
 ITERATIONS = "rounds of expectation maximisation"
+FILLED = "times that gaps of the reference are filled by the likeliest ways (EMTF; 5 is usual)"
 START = "beginnings of days: not used, from visits at all slots, or at the first slot of the day"
 
 
@@ -40,17 +41,21 @@ class TfR(ReidAttack):
     b: float = parameter(20.0, SHRINK, low=0, low_open=True, positional=False)
     iterations: int = parameter(50, ITERATIONS, low=1, positional=False)
     start: str = parameter("none", START, words=("none", "visits", "first"), positional=False)
+    rounds: int = parameter(0, FILLED, low=0, positional=False)
+    keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
 
     def scores(self, case: Case, rng: Rng = None) -> Scores:
         """Log-likelihoods of the moves, row block by row block."""
         self.check()
-        return self.chain_scores(case, self.chains(case, rng))
+        random = generator(rng)
+        known = thinned_case(case, self.keep, random)
+        return self.chain_scores(known, self.chains(known, random))
 
     def chains(self, case: Case, rng: Rng = None) -> Chains:
         """The users' matrices, completed by the factorisation."""
-        moves = Moves.of_traces(case.reference, case.city.n_regions)
-        factors = factorise(moves, case.city.n_regions, self.z, self.iterations, generator(rng))
-        return factored_chains(moves, factors, self.b)
+        return completed_chains(
+            case.city, case.reference, self.z, self.b, self.iterations, self.rounds, rng
+        )
 
     def chain_scores(self, case: Case, chains: Chains) -> Scores:
         """The scores that given matrices lead to."""
