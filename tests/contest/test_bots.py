@@ -89,6 +89,47 @@ class TestIdentify:
         assert bot.answer("reid", 0, case, 1) == wanted
 
 
+class TestExistingMethods:
+    """The published methods play as well as the sample ones, under names with parameters."""
+
+    @pytest.fixture(scope="class")
+    def data(self, tiny_world):
+        return tiny_world.city, *tiny_world.data(None, _clock(), 12, 4)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Markov-R(match=assignment)", "Markov0-R(start=first)", "MMC-R(sym,minvisits=1)",
+            "LPM-R(weak)", "LPM-R(strong,shortlist=3,emission=fitted)", "TF-R(2,start=first)",
+        ],
+    )  # fmt: skip
+    def test_identify(self, data, name):
+        city, reference, original = data
+        case = Case(city, reference, SetTraces.of_traces(original))
+        bot = Bot("None", (name,), ())
+        assert bot.answer("reid", 0, case, 1) == parse_reid(name).identify(case, 1)
+
+    @pytest.mark.parametrize("name", ["LPM-T(viterbi,periods=4)", "TF-T(2,rounds=1,keep=0.8)"])
+    def test_infer(self, data, name):
+        city, reference, original = data
+        case = Case(city, reference, SetTraces.of_traces(original))
+        answer = Bot("None", (), (name,)).answer("trace", 0, case, 1)
+        assert answer == parse_inference(name).infer(case, 1)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "Cloak(3,reciprocal=true)", "MDAV(2,floor=0.7)", "MixZone(2,floor=0.7)",
+            "Optimal(0.6)", "OptimalUser(0.6)", "GeoOpt(4,2)", "PLR(4,1)", "SGLT-D(30,0)",
+        ],
+    )  # fmt: skip
+    def test_obfuscate(self, data, name):
+        city, _, original = data
+        method = Bot(name, (), (), fixed=True).obfuscator(city, original, 0.7, 1)
+        assert str(method) == str(parse_obfuscator(name))
+        assert method.obfuscate(city, original, 1).shape == original.shape
+
+
 class TestAttackName:
     def test_names_all_tries(self):
         bot = Bot("None", ("A", "B"), ("C",))
