@@ -92,7 +92,7 @@ class TestIdentify:
 class TestExistingMethods:
     """The published methods play as well as the sample ones, under names with parameters."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def data(self, tiny_world):
         return tiny_world.city, *tiny_world.data(None, _clock(), 12, 4)
 

@@ -145,7 +145,7 @@ class TestTrack:
 class TestPeriodsOfTheDay:
     """Every way through every day, one by one: three regions, four slots, other matrices each."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def split(self, make_case: Callable[..., Case]) -> tuple[Case, Chains, Starts]:
         case = make_case(3, users=3, nx=3, ny=1, slots=4, days=6, sizes=(0, 0, 1, 2), gaps=0.0)
         chains = user_chains(case.reference, 3, "shrunk", 3.0)

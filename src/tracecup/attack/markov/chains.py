@@ -197,10 +197,16 @@ def day_periods(reference: Traces, n_regions: int, b: float = 20.0) -> Periods:
     cuts = [round(cut * slots / 20) for cut in PERIODS]
     of_slot = np.searchsorted(cuts[1:-1], np.arange(slots), side="right")
     parts = tuple(
-        Moves.of_traces(reference.take_slots(range(low, min(high + 1, slots))), n_regions)
+        Moves.of_traces(reference.take_slots(_left_in(low, high, slots)), n_regions)
         for low, high in pairwise(cuts)
     )
     return Periods(of_slot, parts, b)
+
+
+def _left_in(low: int, high: int, slots: int) -> range:
+    """Slots between which the moves that leave slots low..high-1 happen; one slot has no moves."""
+    first = min(low, slots - 1)
+    return range(first, max(first + 1, min(high + 1, slots)))
 
 
 def user_chains(

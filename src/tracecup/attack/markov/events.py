@@ -21,7 +21,7 @@ MEMBERS_AT_ONCE = 1 << 16
 class Events(NamedTuple):
     """Distinct things of a release, and who has them how often.
 
-    Thing d is had by pseudonyms `who[at[d] : at[d + 1]]`, `count` times each. A cell is one
+    Thing d is had by pseudonyms `who[at[d] : at[d + 1]]`, `often` times each. A cell is one
     number (`first`), a move two (`first` and `second`); cell c stands for the regions
     `cell_regions[cell_offsets[c] : cell_offsets[c + 1]]`.
     """
@@ -32,7 +32,7 @@ class Events(NamedTuple):
     second: NDArray[np.int64]
     at: NDArray[np.int64]
     who: NDArray[np.int64]
-    count: NDArray[np.float64]
+    often: NDArray[np.float64]
 
     def chunks(self) -> list[tuple[int, int]]:
         """Bounds of chunks of things with at most `MEMBERS_AT_ONCE` first members (or one)."""

@@ -106,7 +106,7 @@ class ChainScores(Scores):
         base = np.add.reduceat(background, begins)
         entries = slice(events.at[low], events.at[high])
         common = np.repeat(np.log(base / sizes), np.diff(events.at[low : high + 1]))
-        out += np.bincount(events.who[entries], events.count[entries] * common, minlength=len(out))[
+        out += np.bincount(events.who[entries], events.often[entries] * common, minlength=len(out))[
             :, None
         ]
 
@@ -184,7 +184,7 @@ def _visitors(chains: Chains, low: int, high: int) -> Visitors:
 @kernel
 def _add_cells(events: Events, belief: NDArray[np.float64], out: NDArray[np.float64]) -> None:
     cell_offsets, cell_regions = events.cell_offsets, events.cell_regions
-    at, who, count = events.at, events.who, events.count
+    at, who, count = events.at, events.who, events.often
     users = belief.shape[1]
     value = np.empty(users)
     for c in range(len(at) - 1):
@@ -261,7 +261,7 @@ def _add_moves(
     """Add moves low..high-1 to the scores of a block of users."""
     cell_offsets, cell_regions = events.cell_offsets, events.cell_regions
     first, second = events.first, events.second
-    at, who, count = events.at, events.who, events.count
+    at, who, count = events.at, events.who, events.often
     users = keep.shape[1]
     share = np.zeros(keep.shape[0])
     value = np.empty(users)
@@ -303,7 +303,7 @@ def _add_shared_moves(
     """Add what moves low..high-1 say beyond the background, for a block of users."""
     cell_offsets, cell_regions = events.cell_offsets, events.cell_regions
     first, second = events.first, events.second
-    at, who, count = events.at, events.who, events.count
+    at, who, count = events.at, events.who, events.often
     share = np.zeros(len(visitors.at) - 1)
     change = np.zeros(out.shape[1])
     is_found = np.zeros(out.shape[1], dtype=np.bool_)
