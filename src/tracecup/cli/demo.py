@@ -13,8 +13,8 @@ import typer
 from tracecup.cli.common import Json
 
 TEAMS = 10
-USERS = 500
-"""A quarter of the paper's, so that the attacks that train and weigh take seconds."""
+USERS = 300
+"""Fewer than the paper's 2000, so that the learned attack takes seconds."""
 
 
 def add(app: typer.Typer) -> None:
@@ -34,13 +34,13 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another season.")] = 1,
     as_json: Json = False,
 ) -> int:
-    """Play a season of ten bot teams: 500 users, 1024 regions, 400 + 400 events each.
+    """Play a season of ten bot teams: 300 users, 1024 regions, 400 + 400 events each.
 
-    One bot attacks with a learned attack, one with Bayes decisions, one defends against such
-    attacks; with --users 2000 it is the size of the paper's contest. Everything is made on the
-    way: city, people, releases, attacks, scores, awards, a report. Stopped and started again, it
-    goes on where it was. `tracecup contest verify` checks what it wrote, `tracecup example` is
-    small enough to check by hand.
+    One bot attacks with a learned attack, one defends against such attacks; with --users 2000 it
+    is the size of the paper's contest. Everything is made on the way: city, people, releases,
+    attacks, scores, awards, a report. Stopped and started again, it goes on where it was.
+    `tracecup contest verify` checks what it wrote, `tracecup example` is small enough to check by
+    hand.
 
     Example: `tracecup demo`
     """
