@@ -19,7 +19,7 @@ from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = Size(2, 2, 2, 24, 8, 6, 2, 16, 6, 2, (1,), (4,))
+TINY = Size(2, 2, 2, 16, 4, 4, 2, 12, 6, 2, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:
@@ -129,9 +129,9 @@ class TestTraining:
             return kill
 
         whole = studies()["race"].run(Context(cells=tmp_path / "whole"))
-        assert len(whole.tables["attackers"]) == 5
+        assert len(whole.tables["attackers"]) == 3
         assert len(whole.tables["rounds"]) == 4
-        for last in (0.15, 0.55):
+        for last in (0.3, 0.6):
             with pytest.raises(Killed):
                 studies()["race"].run(Context(cells=tmp_path / "part", tell=kill_at(last)))
         again = studies()["race"].run(Context(cells=tmp_path / "part"))
