@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tracecup import City, Clock, Grid, Traces
+from tracecup.attack import parse_inference
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -39,6 +40,9 @@ class TestCompare:
         names = [one.attack for one in (*row.reid, *row.trace)]
         assert {"VisitProb-R", "Bayes-R", "Bayes-T"} <= {name.partition("(")[0] for name in names}
         assert not any(name.startswith("Learned") for name in names)  # it knows no such city
+        told = {one.attack: one.remark for one in row.trace}
+        assert "nats per held-out location" in told[str(parse_inference("Bayes-T"))]
+        assert told[str(parse_inference("Replay-T"))] == ""
 
     def test_people_who_stay_home_are_found_without_obfuscation(self):
         row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"])[0]

@@ -6,9 +6,10 @@ The bench for a new defence or attack.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from tracecup.cli.common import (
@@ -20,8 +21,12 @@ from tracecup.cli.common import (
     emit,
     load_city,
     load_clock,
+    people,
     progress,
 )
+
+if TYPE_CHECKING:
+    from tracecup.study.comparison import Defended
 
 
 def add(app: typer.Typer) -> None:
@@ -129,6 +134,7 @@ def compare(
                 "trace": {a.attack: a.score.value for a in row.trace},
                 "expected_error_km": {a.attack: a.expected_error for a in row.trace},
                 "attack_seconds": {a.attack: a.seconds for a in (*row.reid, *row.trace)},
+                "remarks": {a.attack: a.remark for a in (*row.reid, *row.trace) if a.remark},
                 "minimum": {
                     "reid": row.weakest_reid.score.value,
                     "trace": row.weakest_trace.score.value,
@@ -139,4 +145,13 @@ def compare(
         ],
     }
     emit(as_json, payload, table)
+    if not as_json:
+        for text in _remarks(results):
+            people().print(escape(text), soft_wrap=True)
     return 0
+
+
+def _remarks(results: list[Defended]) -> list[str]:
+    """What the attacks that count knew, each said once."""
+    counted = [one for row in results for one in (row.weakest_reid, row.weakest_trace)]
+    return list(dict.fromkeys(f"{one.attack}: {one.remark}" for one in counted if one.remark))

@@ -67,12 +67,16 @@ BLIND = frozenset({"Random-T", "Replay-T", "Prior-T"})
 
 @dataclass(frozen=True)
 class Attacked:
-    """One attack on one release; `expected_error` (km) for trace inference only."""
+    """One attack on one release; `expected_error` (km) for trace inference only.
+
+    `remark` says what the attack knew, such as the held-out log-likelihood of its prior.
+    """
 
     attack: str
     score: Score
     expected_error: float | None
     seconds: float
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,8 @@ def attack(
     cell = Scorer(target.case.city).score(target.truth, {kind: [answer]})
     score, error = cell.of(kind), cell.error
     assert score is not None
-    return Attacked(str(method), score, error.value if error else None, took)
+    remark = method.remark(target.case)
+    return Attacked(str(method), score, error.value if error else None, took, remark)
 
 
 def as_markdown(results: Sequence[Defended]) -> str:
