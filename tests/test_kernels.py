@@ -52,7 +52,8 @@ class TestCache:
         for one in crew:
             one.start()
         for one in crew:
-            one.join()
+            one.join(600)
+            assert not one.is_alive(), "a lock of the cache is never given back"
         assert [files[0].load(key) for key in ("int", "float")] == [b"int", b"float"]
 
     def test_what_was_saved_is_used(self, files):

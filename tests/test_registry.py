@@ -372,7 +372,7 @@ class TestMethods:
     def test_built_in_names_need_no_import(self) -> None:
         code = "from tracecup.registry import parse; print(parse('reid', 'random-r'))"
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=600
         )
         assert done.stdout == "Random-R\n", done.stderr
 

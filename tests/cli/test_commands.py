@@ -217,6 +217,7 @@ class TestProgram:
             capture_output=True,
             text=True,
             check=True,
+            timeout=600,
         )
         assert done.stdout.startswith("tracecup ")
 

@@ -122,6 +122,7 @@ class TestPlugins:
             capture_output=True,
             text=True,
             check=False,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
         assert "plug-in broken = no_such_plugin:Attack" in done.stderr

@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
+from tracecup.cli.main import run
 
-def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+
+def process(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: the server's settings are read once per process."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRACECUP_", "DATABASE_"))}
     return subprocess.run(
@@ -33,20 +35,20 @@ class TestWorker:
             (("--url", "http://localhost:1", "--new-token", "far"), "give its folder"),
         ],
     )
-    def test_wrong_use_says_what_to_do(self, arguments, said):
-        done = run(*arguments)
-        assert done.returncode == 2
-        assert said in " ".join(done.stderr.split())
+    def test_wrong_use_says_what_to_do(self, arguments, said, monkeypatch, capsys):
+        monkeypatch.delenv("TRACECUP_WORKER_TOKEN", raising=False)
+        assert run(["worker", *arguments]) == 2
+        assert said in " ".join(capsys.readouterr().err.split())
 
     def test_token_is_printed_once_and_names_are_unique(self, tmp_path):
         folder = str(tmp_path / "server")
-        done = run(folder, "--new-token", "far")
+        done = process(folder, "--new-token", "far")
         assert done.returncode == 0
         assert done.stdout.startswith("tcw_")
         assert len(done.stdout.split()) == 1
-        again = run(folder, "--new-token", "far")
+        again = process(folder, "--new-token", "far")
         assert again.returncode == 2
         assert "already" in again.stderr
-        gone = run(folder, "--revoke-token", "far")
+        gone = process(folder, "--revoke-token", "far")
         assert gone.returncode == 0
-        assert run(folder, "--revoke-token", "far").returncode == 2
+        assert process(folder, "--revoke-token", "far").returncode == 2

@@ -71,7 +71,8 @@ def server():
     script.url = f"http://127.0.0.1:{made.server_port}"
     yield script
     made.shutdown()
-    thread.join()
+    thread.join(600)
+    assert not thread.is_alive(), "a scripted server does not end"
     made.server_close()
 
 

@@ -10,9 +10,8 @@ BLOCK = f"import sys; sys.modules.update({{name: None for name in {SERVER_ONLY!r
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", BLOCK + code], capture_output=True, text=True, check=False
-    )
+    words = [sys.executable, "-c", BLOCK + code]
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
 
 
 class TestImports:

@@ -86,7 +86,7 @@ class TestInThreads:
             started.append(n)
             if n == 0:
                 raise ValueError(n)
-            heard.wait()  # nothing else ends before the error is known
+            heard.wait(600)  # nothing else ends before the error is known
 
         monkeypatch.setattr(stages, "wait", wait)
         with pytest.raises(ValueError, match="0"):

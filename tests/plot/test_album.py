@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from tracecup.errors import UnreadableFile
 from tracecup.plot import album
 from tracecup.plot.album import PAGE, RESULT, SUMMARY, reproduce
 from tracecup.plot.page import Shown, page, summary
+from tracecup.plot.style import Picture
 from tracecup.study.context import FILES, Context
 from tracecup.study.reproduce import Record, run_study, studies
 from tracecup.study.results import BUILT_IN, WORKED, StudyResult
@@ -21,6 +23,30 @@ def made(tmp_path, *ids, **options):
     return reproduce(ids or ("fig6", "fig11"), tmp_path / "out", Context(), **options)
 
 
+@pytest.fixture(scope="module")
+def kept_drawings():
+    """`draw`, `png` and `svg` that do the same work once."""
+    made: dict[tuple[str, int, bool], list[Picture]] = {}
+
+    def draw(record: Record, really=album.draw) -> list[Picture]:
+        key = (record.id, record.seed, record.quick)
+        if key not in made:
+            made[key] = really(record)
+        return made[key]
+
+    return draw, functools.cache(Picture.png), functools.cache(Picture.svg)
+
+
+@pytest.fixture
+def drawn_once(kept_drawings, monkeypatch):
+    """Which files are written and when is tested here, not how the same pictures are drawn."""
+    draw, png, svg = kept_drawings
+    monkeypatch.setattr(album, "draw", draw)
+    monkeypatch.setattr(Picture, "png", png)
+    monkeypatch.setattr(Picture, "svg", svg)
+
+
+@pytest.mark.usefixtures("drawn_once")
 class TestReproduce:
     def test_writes_numbers_pictures_page_and_summary(self, tmp_path):
         found = made(tmp_path)
@@ -128,6 +154,7 @@ class Reader(HTMLParser):
             self.alts.append(found["alt"])
 
 
+@pytest.mark.usefixtures("drawn_once")
 class TestPage:
     def test_is_self_contained_with_words_for_every_picture(self, tmp_path):
         made(tmp_path)

@@ -325,11 +325,12 @@ class TestKilled:
         script = tmp_path / "run.py"
         script.write_text(KILLED)
         words = [sys.executable, str(script), str(folder), str(tmp_path / "out")]
-        assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        ended = subprocess.run(words, check=False, timeout=600)
+        assert ended.returncode == -signal.SIGKILL
+        done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600)
         assert done.stdout.split() == ["2", "6", "8"]
         script.write_text(KILLED.replace("np.eye(case.n_users)", "np.ones((case.n_users,) * 2)"))
-        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=600)
         assert done.stdout.split() == ["0", "8", "8"]  # the attack's own code changed
 
 

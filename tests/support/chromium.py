@@ -193,6 +193,6 @@ def chromium(profile: Path) -> Iterator[Browser]:
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait()
+            process.wait(PATIENCE_S)
         os.close(to)
         os.close(back)

@@ -6,6 +6,7 @@ PostgreSQL is started here, with initdb and pg_ctl as a user that is not root.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pwd
 import secrets
@@ -20,12 +21,34 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from waiting import line_of
 
 # How long to wait before calling something broken: far beyond what a loaded machine needs.
 START_SECONDS = 240
 PATIENCE_SECONDS = 600
+# Runs pieces of code, each in a namespace and with connections of its own.
+CONSOLE = """
+import contextlib, io, json, os, sys, traceback
+import django; django.setup()
+from django.db import connections
+for line in sys.stdin:
+    asked, kept = json.loads(line), dict(os.environ)
+    os.environ.update(asked["env"])
+    printed, error = io.StringIO(), ""
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(asked["code"], {"__name__": "console"})
+    except BaseException:
+        error = traceback.format_exc()
+    connections.close_all()
+    os.environ.clear()
+    os.environ.update(kept)
+    print(json.dumps({"printed": printed.getvalue(), "error": error}), flush=True)
+"""
 
 
 @dataclass
@@ -38,6 +61,7 @@ class Served:
     clock: Path
     process: subprocess.Popen[bytes] | None = None
     others: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    console: subprocess.Popen[str] | None = None
 
     @property
     def port(self) -> int:
@@ -84,18 +108,27 @@ class Served:
             )
 
     def python(self, code: str, **env: str) -> str:
-        """Run code with Django set up on this server's database; what it printed."""
-        head = "import django; django.setup()\n"
-        done = subprocess.run(
-            [sys.executable, "-c", head + code],
-            env={**self.env, **env},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_SECONDS,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-        return done.stdout
+        """Run code with Django set up on this server's database; what it printed.
+
+        One process runs all of it: to start one takes longer than most of what it is asked.
+        """
+        if self.console is None:
+            with self.log.open("ab") as log:
+                self.console = subprocess.Popen(
+                    [sys.executable, "-c", CONSOLE],
+                    env=self.env,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    text=True,
+                    start_new_session=True,
+                )
+        print(json.dumps({"code": code, "env": env}), file=self.console.stdin, flush=True)
+        line = line_of(self.console)
+        assert line, f"the console ended: {self.log.read_text()[-3000:]}"
+        said = json.loads(line)
+        assert not said["error"], said["error"][-3000:]
+        return said["printed"]
 
     def move_clock(self, seconds: float) -> None:
         """Step the clock of all processes of this server to `seconds` from the real one."""
@@ -114,6 +147,10 @@ class Served:
         for other in self.others:
             _kill(other)
         self.others.clear()
+        if self.console is not None:
+            _kill(self.console)
+            self.console.stdin.close()
+            self.console.stdout.close()
         self.place.close()
 
 
@@ -137,6 +174,7 @@ def postgres(request):
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             check=False,
+            timeout=PATIENCE_SECONDS,
             **more,
         )
         assert done.returncode == 0, done.stderr.decode()
@@ -212,7 +250,7 @@ def _own_port() -> socket.socket:
     return place
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _kill(process: subprocess.Popen[Any]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(START_SECONDS)

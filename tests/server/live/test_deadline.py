@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from waiting import line_of
+
 TEAMS, POSTS, TRIES, PROCESSES = 21, 200, 3, 4
 LEAD_SECONDS = 3.0
 PATIENCE = 600
@@ -103,7 +105,7 @@ def answers(served, told, ports) -> list[dict]:
         mine = {"file": told["file"], "posts": posts[k::PROCESSES]}
         print(json.dumps(mine), file=one.stdin, flush=True)
     for one in crew:
-        assert one.stdout.readline() == "ready\n"
+        assert line_of(one) == "ready\n"
     at = time.time() + LEAD_SECONDS
     served.move_clock(told["deadline"] - at)
     for one in crew:

@@ -121,7 +121,8 @@ class TestServerKilled:
             sender.start()
             time.sleep(seconds)
             served.kill()
-            sender.join()
+            sender.join(PATIENCE)
+            assert not sender.is_alive(), "the sender of a killed server still waits"
         served.start("--workers", "0")
         held = json.loads(served.python(ROWS))
         for key, ref in promised.items():

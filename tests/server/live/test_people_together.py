@@ -46,7 +46,7 @@ def fresh():  # a contest without teams on a site without people; the log goes o
 def together(work, many):
     gate = threading.Barrier(many)
     def one(k):
-        gate.wait()
+        gate.wait(PATIENCE)
         try:
             return work(k)
         except Refused as refused:

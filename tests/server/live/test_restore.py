@@ -54,8 +54,14 @@ assert list(check_chain()) == []
 
 
 def tracecup(served, *arguments: str) -> None:
-    command = [sys.executable, "-m", "tracecup", *arguments]
-    done = subprocess.run(command, env=served.env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "tracecup", *arguments],
+        env=served.env,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
 
 

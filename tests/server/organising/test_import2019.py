@@ -290,7 +290,9 @@ class TestCommand:
         def run(*words):
             command = [sys.executable, "-m", "tracecup", "import", *map(str, words)]
             command += ["--server", str(server), "--slug", "y2019", "--name", "Of 2019", "--json"]
-            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                command, env=env, capture_output=True, text=True, check=False, timeout=600
+            )
             return done.returncode, json.loads(done.stdout), done.stderr
 
         return run

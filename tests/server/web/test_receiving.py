@@ -216,7 +216,7 @@ class TestArrival:
         os.utime(found, (1, 1))
         assert not arrivals.is_awaited(folder, 60)
         dead = subprocess.Popen(["true"])
-        dead.wait()
+        dead.wait(PATIENCE)
         (folder / f"{dead.pid}-x@{os.uname().nodename}").touch()
         assert not arrivals.is_awaited(folder, -1)
         assert not list(folder.iterdir())
