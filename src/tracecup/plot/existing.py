@@ -90,7 +90,11 @@ def frame(column: int, row: int) -> Any:
 
 
 def _said(name: str) -> str:
-    """An attack without the numbers it always has; matching in a word."""
+    """An attack without the numbers it always has; what makes it another form in a word."""
     head, _, inside = name.partition("(")
-    matched = [part for part in inside.rstrip(")").split(",") if part.startswith("match=")]
-    return f"{head} {matched[0].removeprefix('match=')[:6]}." if matched else head
+    words = [part.rpartition("=")[2] for part in inside.rstrip(")").split(",") if _is_form(part)]
+    return " ".join([head, *(word if len(word) < 8 else f"{word[:6]}." for word in words)])
+
+
+def _is_form(part: str) -> bool:
+    return part == "weak" or part.startswith(("match=", "habits="))
