@@ -22,6 +22,7 @@ COMPILING = (
     "tests/attack/",
     "tests/traces/",
     "tests/score/",
+    "tests/risk/",
     "tests/obfuscate/",
     "tests/synth/",
     "tests/study/test_existing.py",

@@ -150,11 +150,11 @@ class TestServerKilled:
             for seconds in KILLED_AFTER:
                 before = look()[1]
                 served.start("--workers", "1")
-                until(lambda before=before: look()[0] == 0 or look()[1] > before)
+                until(lambda before=before: look()[0] == 0 or look()[1] > before, "a job begins")
                 time.sleep(seconds)  # another moment of the work for each kill; all must do
                 served.kill()
             served.start("--workers", "1")
-            until(lambda: look()[0] == 0)
+            until(lambda: look()[0] == 0, "all data are made")
         served.kill()
         found = json.loads(served.python(DATA))
         assert (found["left"], found["dead"]) == (0, 0)
@@ -181,10 +181,10 @@ def data_jobs(served):
         yield look
 
 
-def until(what) -> None:
+def until(what, why: str) -> None:
     end = time.monotonic() + PATIENCE
     while not what():
-        assert time.monotonic() < end
+        assert time.monotonic() < end, f"never: {why}"
         time.sleep(0.02)  # between two looks
 
 
