@@ -38,11 +38,14 @@ def people():
 
 
 class TestEqualise:
-    def test_utility_is_at_the_floor(self, people):
+    @pytest.mark.parametrize(("group", "floor"), [(6, 0.7), (2, 0.7), (2, 0.9), (3, 0.5)])
+    def test_utility_is_at_the_floor(self, people, group, floor):
+        """Also where there are more groups than the weight is sought on."""
         reference, original = people
-        cells = Equalise(6, sweeps=6).obfuscate(CITY, original, 1, reference=reference)
+        method = Equalise(group, sweeps=6, floor=floor)
+        cells = method.obfuscate(CITY, original, 1, reference=reference)
         one_cell = 1 / original.regions.size
-        assert 0.7 - 1e-9 <= utility_score(CITY, original, cells).value <= 0.7 + 2 * one_cell
+        assert floor - 1e-9 <= utility_score(CITY, original, cells).value <= floor + 2 * one_cell
 
     def test_same_seed_same_cells_whatever_the_threads(self, people, monkeypatch):
         reference, original = people

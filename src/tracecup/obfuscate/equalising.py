@@ -34,8 +34,10 @@ FORBIDDEN = np.float32(50.0)
 """Price of a hospital that is released within reach; every other price is at most 1."""
 SOUNDING, TRIES, CLOSE = 8, 5, 0.004
 """The weight is sought on so many groups, in so many tries, until utility is so close."""
-MENDING = 6
+MENDING = 10
 """Sweeps over all groups at most, until utility has fallen below the floor."""
+PUSH = 1.2
+"""Few users may hold utility where it is for any weight between two; then it is pushed down."""
 BELOW = 0.002
 """The descent ends this little below the floor; giving back the dearest cells does the rest."""
 
@@ -105,6 +107,7 @@ def descend(
     goal = floor - BELOW
     some = list(range(0, len(stakes), max(1, len(stakes) // SOUNDING)))[:SOUNDING]
     steps = TRIES + sweeps + MENDING
+    search = _WeightSearch()
     for done in range(TRIES):
         trial = play.copy(some)
         trial.sweep(range(sweeps), weight)
@@ -112,27 +115,45 @@ def descend(
         progress(done + 1, steps)
         if abs(error) < CLOSE:
             break
-        weight *= _correction(error)
+        weight = search.next_weight(weight, error)
     if len(some) == len(stakes):
         play = trial
     else:
         play.sweep(
             range(sweeps), weight, lambda part: progress(TRIES + round(part * sweeps), steps)
         )
+    search, near = _WeightSearch(), CLOSE
     for s in range(sweeps, sweeps + MENDING):
         error = play.utility() - goal
-        if -CLOSE < error <= floor - goal:
+        if -near < error <= floor - goal:
             break
-        weight *= _correction(error)
+        seeking = s < sweeps + MENDING // 2
+        weight = search.next_weight(weight, error) if seeking else PUSH * weight
+        near *= 2
         play.sweep([s], weight)
         progress(TRIES + s + 1, steps)
     play.give_back(floor)
     return play.answers
 
 
-def _correction(error: float) -> float:
-    """What the weight is multiplied with where utility lies `error` above its goal."""
-    return float(np.exp(np.clip(error / RESPONSE, -LARGEST_STEP, LARGEST_STEP)))
+class _WeightSearch:
+    """Seeks the weight at which utility meets its goal, by the Illinois rule on log weights."""
+
+    def __init__(self) -> None:
+        self.sides: dict[bool, tuple[float, float]] = {}
+        self.last: bool | None = None
+
+    def next_weight(self, weight: float, error: float) -> float:
+        """The weight to try next, where `weight` left utility `error` above its goal."""
+        above, at = error > 0, float(np.log(weight))
+        if above == self.last and (not above) in self.sides:
+            other, across = self.sides[not above]
+            self.sides[not above] = other, across / 2  # else that end would stay for ever
+        self.sides[above], self.last = (at, error), above
+        if len(self.sides) == 1:
+            return weight * float(np.exp(np.clip(error / RESPONSE, -LARGEST_STEP, LARGEST_STEP)))
+        (low, lack), (high, rest) = self.sides.values()
+        return float(np.exp(low + (high - low) * lack / (lack - rest)))
 
 
 def utility_of(city: City, original: Ints, answers: Ints) -> float:
