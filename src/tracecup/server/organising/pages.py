@@ -1,6 +1,6 @@
 """The organisers' pages: is everything all right, who takes part, what came in, may we publish?
 
-Each renders what `services.pagedata` returns, as the API does; a post does one act and comes back.
+Each renders the data that the API gives too; a post does one act and comes back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tracecup.charts.arrivals import hours_chart
 from tracecup.charts.matrices import heat_map
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import LogEntry
-from tracecup.server.organising import acts
+from tracecup.server.organising import acts_contest, acts_rounds, acts_teams
 from tracecup.server.organising import (
     data as run,
 )
@@ -38,8 +38,8 @@ from tracecup.server.organising import (
 from tracecup.server.organising import (
     data_teams as run_teams,
 )
-from tracecup.server.organising.forms import ActForm
-from tracecup.server.organising.pages_teams import TEAMS
+from tracecup.server.organising.act import Act, acts_on, at_place
+from tracecup.server.organising.given import ActForm
 from tracecup.server.organising.rulechange import history
 from tracecup.server.people.forms import refuse
 from tracecup.server.people.pages import site_of
@@ -56,7 +56,7 @@ class Page:
     name: str
     title: Any
     data: Data
-    acts: Mapping[str, acts.Act]
+    acts: Mapping[str, Act]
 
     @property
     def template(self) -> str:
@@ -102,7 +102,7 @@ class Page:
         if not valid:
             return self.show(request, here, 422, forms={name: form}, failed=name)
         try:
-            done = act.do(here, form.cleaned_data, site_of(request))
+            done = act.from_page(at_place(here, site_of(request)), form.cleaned_data)
         except Refused as error:
             refuse(form, error)
             return self.show(
@@ -182,15 +182,19 @@ def _backup(request: HttpRequest, here: Place) -> dict[str, Any]:
     return {"page": run_site.backup_page(here.role)}
 
 
-PAGES = (
-    Page("run", _("Run"), _run, acts.RUN),
-    Page("run-teams", _("Teams"), _teams, TEAMS),
-    Page("run-submissions", _("Submissions"), _submissions, acts.SUBMISSIONS),
-    Page("run-judge", _("Judge"), _judge, acts.JUDGE),
-    Page("run-scores", _("Scores"), _scores, acts.SCORES),
-    Page("run-settings", _("Settings"), _settings, acts.SETTINGS),
-    Page("run-audit", _("Log"), _audit, {}),
-    Page("run-backup", _("Backup"), _backup, acts.BACKUP),
+DECLARED = (acts_contest.ACTS, acts_teams.ACTS, acts_rounds.ACTS)
+PAGES = tuple(
+    Page(name, title, data, acts_on(name, DECLARED))
+    for name, title, data in (
+        ("run", _("Run"), _run),
+        ("run-teams", _("Teams"), _teams),
+        ("run-submissions", _("Submissions"), _submissions),
+        ("run-judge", _("Judge"), _judge),
+        ("run-scores", _("Scores"), _scores),
+        ("run-settings", _("Settings"), _settings),
+        ("run-audit", _("Log"), _audit),
+        ("run-backup", _("Backup"), _backup),
+    )
 )
 
 

@@ -5,12 +5,14 @@ Health and metrics say little to strangers: whether the server is well.
 
 from __future__ import annotations
 
+from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
@@ -19,7 +21,6 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Person
 from tracecup.server.organising import contests
 from tracecup.server.organising import data_site as run_site
-from tracecup.server.organising.forms import NewForm
 from tracecup.server.people.forms import refuse
 from tracecup.server.people.tokens import person_of_token
 from tracecup.server.results import certificates
@@ -28,6 +29,37 @@ from tracecup.server.site.backup_job import BACKUP_FOLDER
 from tracecup.server.web.context import person_of, place
 
 LOCAL = ("127.0.0.1", "::1")
+
+
+class NewForm(forms.Form):
+    """A new contest."""
+
+    name = forms.CharField(label=_("Name"), max_length=200)
+    slug = forms.CharField(
+        label=_("Address"),
+        max_length=60,
+        help_text=_("Small letters, digits, hyphens; the contest will be at /c/ADDRESS/."),
+    )
+    is_public = forms.BooleanField(
+        label=_("Everybody may see this contest"),
+        required=False,
+        help_text=_("Can be changed later."),
+    )
+    divisions = forms.CharField(
+        label=_("Divisions"),
+        required=False,
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("One a line; empty if there are none."),
+    )
+    text = forms.CharField(
+        label=_("Rules (contest.toml)"),
+        max_length=256 * 1024,
+        strip=False,
+        required=False,
+        widget=forms.Textarea(attrs={"class": "code", "spellcheck": "false"}),
+        help_text=_("Set the instants of the phases at the end; everything else has a default."),
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,7 +90,9 @@ def new(request: HttpRequest) -> HttpResponse:
                 status = error.status
                 refuse(form, error)
                 return _new(request, page, form, status, error)
-            messages.success(request, _("The contest exists. Next: times, teams, a rehearsal."))
+            messages.success(
+                request, gettext("The contest exists. Next: times, teams, a rehearsal.")
+            )
             return redirect("run", made.slug)
     return _new(request, page, form, status)
 
@@ -80,7 +114,7 @@ def _undelete(request: HttpRequest, person: Person | None, actor: Actor) -> Http
     if found is None:
         raise not_found("contest")
     contests.undelete(found, actor)
-    messages.success(request, _("The contest is back as it was."))
+    messages.success(request, gettext("The contest is back as it was."))
     return redirect("run", found.slug)
 
 

@@ -1,0 +1,268 @@
+"""What organisers can do with teams: lists, links, status, extensions, corrections.
+
+Each function is declared once as an act of their page; those without a route have theirs in
+`teams.api`, where captains ask too. Secrets (links) are shown once, on the page that answers.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from ninja import Field, Schema
+
+from tracecup.server.errors import not_found
+from tracecup.server.models import Extension
+from tracecup.server.organising import contests, running
+from tracecup.server.organising import data_teams as run_teams
+from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
+from tracecup.server.organising.acts_contest import PHASE_CHOICES
+from tracecup.server.organising.data_teams import team_of
+from tracecup.server.organising.given import (
+    HIDDEN,
+    MAX_WHY,
+    Choices,
+    Number,
+    Shown,
+    TeamNumber,
+    Why,
+    reason,
+)
+from tracecup.server.people import letters
+from tracecup.server.people.links import link_by_number, new_link
+from tracecup.server.people.links import revoke_link as revoke
+from tracecup.server.people.membership import remove_member as remove
+from tracecup.server.teams.registration import change_team, create_team
+from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
+from tracecup.server.web.context import Place
+
+ACTS = Acts()
+TEAM = CONTEST + "/teams/{int:number}"
+# No division is called so: their names have no spaces around them.
+AS_IT_IS = " "
+STATUS_CHOICES = [
+    ("active", _("takes part")),
+    ("withdrawn", _("withdrawn")),
+    ("disqualified", _("disqualified")),
+]
+
+
+def _divisions(place: Place) -> Choices:
+    return [("", gettext("none")), *((name, name) for name in place.contest.divisions)]
+
+
+class Csv(Schema):
+    """A list of teams."""
+
+    text: Annotated[
+        str,
+        Shown(
+            _("List of teams (CSV)"),
+            _("Columns team, division, name, email; one line per person."),
+            options={
+                "strip": False,
+                "widget": forms.Textarea(
+                    attrs={"class": "code short", "rows": 7, "spellcheck": "false"}
+                ),
+            },
+        ),
+    ] = Field(max_length=1 << 20)
+    mail: Annotated[bool, Shown(_("Send the links by e-mail"))] = False
+
+
+@ACTS.act("run-teams")
+def csv_check(at: At, body: Csv) -> Done:
+    """What a list of teams will do; changes nothing."""
+    return Done("", shown={"plan": plan_csv(at.contest, body.text)})
+
+
+@ACTS.act("run-teams")
+def csv_apply(at: At, body: Csv) -> Done:
+    """Carry out a list of teams: all of it, or nothing."""
+    made = apply_csv(at.contest, plan_csv(at.contest, body.text), at.actor)
+    sent = letters.invite_all(made, at.site) if body.mail else 0
+    said = gettext("%(links)d links were made, %(sent)d sent. They are shown once: keep them now.")
+    shown = {
+        "invitations": made,
+        "invitations_csv": invitations_csv(made, at.site),
+        "site": at.site,
+    }
+    return Done(said % {"links": len(made), "sent": sent}, shown=shown)
+
+
+class NewTeam(Schema):
+    """A new team."""
+
+    name: Annotated[str, Shown(_("Name"))] = Field(max_length=120)
+    division: Annotated[str, Shown(_("Division"), choices=_divisions)] = ""
+    hors_concours: Annotated[bool, Shown(_("Out of competition (hors concours)"))] = False
+
+
+@ACTS.act("run-teams")
+def team(at: At, body: NewTeam) -> Done:
+    """Make a team."""
+    made = create_team(
+        at.contest,
+        body.name,
+        at.actor,
+        division=body.division,
+        hors_concours=body.hors_concours,
+    )
+    return Done(gettext("Team %(number)d was made.") % {"number": made.number})
+
+
+class Invited(Schema):
+    """Whom a one-time link is for."""
+
+    name: Annotated[str, Shown(_("Name of the person"))] = Field("", max_length=150)
+    email: Annotated[str, Shown(_("E-mail address"), kind=forms.EmailField)] = Field(
+        "", max_length=320
+    )
+    mail: Annotated[bool, Shown(_("Send it by e-mail"))] = False
+
+
+@ACTS.act("run-teams")
+def link(at: At, body: Invited, number: TeamNumber) -> Done:
+    """A one-time link for a new member."""
+    found = team_of(at.role, number)
+    secret = new_link("member", at.actor, team=found, name=body.name, email=body.email)
+    if body.mail and body.email:
+        letters.invite(found, body.name, body.email, f"/link/{secret}/", at.site)
+    return _made(at, secret)
+
+
+@ACTS.act("run-teams")
+def organiser(at: At, body: Invited) -> Done:
+    """A one-time link for another organiser."""
+    secret = new_link("organiser", at.actor, contest=at.contest, name=body.name, email=body.email)
+    if body.mail and body.email:
+        letters.invite_organiser(at.contest, body.name, body.email, f"/link/{secret}/", at.site)
+    return _made(at, secret)
+
+
+def _made(at: At, secret: str) -> Done:
+    said = gettext("This link works once and is shown once.")
+    return Done(said, shown={"link": f"{at.site}/link/{secret}/"})
+
+
+@ACTS.act("run-teams")
+def revoke_link(at: At, number: Number) -> Done:
+    """Make an invitation worthless."""
+    revoke(link_by_number(at.contest, number), at.actor)
+    return Done(gettext("The link no longer works."))
+
+
+class Renamed(Schema):
+    """Another name or division of a team."""
+
+    name: Annotated[str, Shown(_("New name"), _("Empty: as it is."))] = Field("", max_length=120)
+    division: Annotated[
+        str,
+        Shown(
+            _("Division"),
+            choices=lambda place: [(AS_IT_IS, gettext("as it is")), *_divisions(place)],
+            initial=lambda place: AS_IT_IS,
+        ),
+    ] = ""
+
+
+@ACTS.act("run-teams")
+def change(at: At, body: Renamed, number: TeamNumber) -> Done:
+    """Another name or division for a team."""
+    division = None if body.division == AS_IT_IS else body.division
+    change_team(team_of(at.role, number), at.actor, name=body.name or None, division=division)
+    return Done(gettext("Saved."))
+
+
+@ACTS.act("run-teams", Route("POST", TEAM + "/delete"))
+def delete_team(at: At, body: Why, number: TeamNumber) -> Done:
+    """Take a team away that should not be; `undelete` brings it back."""
+    contests.delete_team(team_of(at.role, number), at.actor, body.why)
+    return Done(gettext("The team is deleted; it can be brought back below."))
+
+
+@ACTS.act("run-teams", Route("POST", TEAM + "/undelete"))
+def undelete_team(at: At, number: Number) -> Done:
+    """Bring a deleted team back."""
+    found = at.contest.teams.filter(number=number).first()
+    if found is None:
+        raise not_found("team")
+    contests.undelete_team(found, at.actor)
+    return Done(gettext("The team is back."))
+
+
+class Member(Schema):
+    """Somebody in a team."""
+
+    team: Annotated[int, Shown(options=HIDDEN)]
+    person: Annotated[int, Shown(options=HIDDEN)]
+
+
+@ACTS.act("run-teams")
+def remove_member(at: At, body: Member) -> Done:
+    """Take somebody out of a team."""
+    found = team_of(at.role, body.team)
+    member = found.members.filter(person=body.person).first()
+    if member is None:
+        raise not_found("member")
+    remove(found, member.person, at.actor)
+    return Done(gettext("She is no longer in the team; its join code has changed."))
+
+
+class StatusChange(Why):
+    """active, withdrawn or disqualified."""
+
+    status: Annotated[str, Shown(_("Status"), choices=STATUS_CHOICES)] = Field(
+        pattern="^(active|withdrawn|disqualified)$"
+    )
+    why: Annotated[str, reason(_("The team reads it, and it stands in the log."))] = Field(
+        min_length=1, max_length=MAX_WHY
+    )
+
+
+@ACTS.act("run-teams", Route("PUT", TEAM + "/status"))
+def status(at: At, body: StatusChange, number: TeamNumber) -> Done:
+    """Withdraw or disqualify a team, or take it back."""
+    contests.set_status(team_of(at.role, number), body.status, body.why, at.actor)
+    return Done(gettext("The team's status was changed; it can be changed back in the same way."))
+
+
+class NewExtension(Why):
+    """More time or tries of one team in one phase (anonymize, attack)."""
+
+    phase: Annotated[str, Shown(_("Phase"), choices=PHASE_CHOICES)] = Field(
+        pattern="^(anonymize|attack)$"
+    )
+    until: Annotated[datetime | None, Shown(_("Until"))] = None
+    extra_tries: Annotated[int, Shown(_("More tries"))] = Field(0, ge=0, le=1000)
+
+
+@ACTS.act(
+    "run-teams", Route("POST", TEAM + "/extensions", run_teams.ExtensionRow, 201, in_round=True)
+)
+def extend(at: At, body: NewExtension, number: TeamNumber) -> Done:
+    """More time or tries for one team."""
+    made = running.extend(
+        team_of(at.role, number),
+        at.require_round(),
+        body.phase,
+        at.actor,
+        until=body.until,
+        extra_tries=body.extra_tries,
+        reason=body.why,
+    )
+    said = gettext("Extended for this team; the judge waits for it.")
+    return Done(said, lambda: run_teams.extension_row(made))
+
+
+@ACTS.act("run-teams", Route("POST", CONTEST + "/extensions/{int:number}/take-back"))
+def take_back(at: At, body: Why, number: Number) -> Done:
+    """Undo an extension."""
+    found = Extension.objects.filter(team__contest=at.contest, pk=number).first()
+    if found is None:
+        raise not_found("extension")
+    running.take_back_extension(found, at.actor, body.why)
+    return Done(gettext("The extension was taken back."))

@@ -1,0 +1,177 @@
+"""What an organiser gives with an act: the fields of a body, and the page's form made from them.
+
+A body is what the API takes; `Shown` in a field's annotation says how the page asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+from ninja import Field, Schema
+from pydantic_core import PydanticUndefined
+
+from tracecup.server.web.context import Place
+
+MAX_WHY = 2000
+Choices = Sequence[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A field on the page: its label, and where they are not as usual name, choices and widget.
+
+    `choices` and `initial` may depend on the place; `options` go to Django's field as they are.
+    """
+
+    label: Any = ""
+    help: Any = ""
+    choices: Choices | Callable[[Place], Choices] = ()
+    initial: Callable[[Place], Any] | None = None
+    name: str = ""
+    kind: type[forms.Field] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+HIDDEN: Mapping[str, Any] = {"widget": forms.HiddenInput}
+
+
+def rows(count: int) -> Mapping[str, Any]:
+    """A field of several lines."""
+    return {"widget": forms.Textarea(attrs={"rows": count})}
+
+
+def team_choices(place: Place) -> Choices:
+    """Teams by number and name."""
+    teams = place.contest.teams.filter(deleted_at=None)
+    return [(str(team.number), f"{team.number} {team.name}") for team in teams]
+
+
+Number = Annotated[int, Shown(name="id", options=HIDDEN)]
+"""What an act is about, by its number in the address; on the page hidden in a row's form."""
+TeamNumber = Annotated[int, Shown(_("Team"), choices=team_choices, name="team")]
+"""The team that an act is about, by its number in the address; on the page chosen from a list."""
+Reference = Annotated[str, Shown(name="ref", options={**HIDDEN, "max_length": 12})]
+"""The submission that an act is about."""
+
+
+def reason(help: Any) -> Shown:
+    """The field for a reason."""
+    widget = forms.TextInput(attrs={"autocomplete": "off"})
+    return Shown(_("Reason"), help, options={"widget": widget})
+
+
+class Why(Schema):
+    """The reason; it stands in the log."""
+
+    why: Annotated[str, reason(_("Stands in the log, for good."))] = Field(
+        min_length=1, max_length=MAX_WHY
+    )
+
+
+class Switch(Why):
+    """On or off."""
+
+    on: Annotated[bool, Shown(options=HIDDEN)]
+
+
+class ActForm(forms.Form):
+    """A form of one act; it knows the place it is shown at."""
+
+    shown: Mapping[str, Shown] = {}
+
+    def __init__(self, *args: Any, place: Place, **more: Any) -> None:
+        super().__init__(*args, **more)
+        if "mail" in self.fields and not settings.CONFIG.mail_url:
+            self.fields["mail"].help_text = _(
+                "No mail server is set: letters are only printed where this server was started."
+            )
+        for name, shown in self.shown.items():
+            if callable(shown.choices):
+                self.fields[name].choices = shown.choices(place)
+            if shown.initial is not None:
+                self.fields[name].initial = shown.initial(place)
+
+
+class Lines(forms.CharField):
+    """Several texts, one a line."""
+
+    widget = forms.Textarea
+
+    def clean(self, value: Any) -> Any:
+        """The lines."""
+        return super().clean(value).splitlines()
+
+    def prepare_value(self, value: Any) -> Any:
+        """Lines as a text."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+
+def form_of(body: type[Schema] | None, address: Mapping[str, Any]) -> type[ActForm]:
+    """The page's form: what the address names, then the fields of the body, the reason last."""
+    asked = [
+        (name, kind.__origin__, kind.__metadata__, PydanticUndefined)
+        for name, kind in address.items()
+    ]
+    for name, info in (body.model_fields if body else {}).items():
+        asked.append((name, info.annotation, tuple(info.metadata), info.default))
+    asked.sort(key=lambda one: one[0] == "why")
+    fields, looks = {}, {}
+    for name, kind, metadata, default in asked:
+        shown = next((one for one in metadata if isinstance(one, Shown)), Shown())
+        looks[shown.name or name] = shown
+        fields[shown.name or name] = _field(kind, metadata, default, shown)
+    return type("DerivedForm", (ActForm,), {**fields, "shown": looks})
+
+
+def _members(kind: Any) -> tuple[Any, ...]:
+    """The types of a union; of anything else the type itself."""
+    return get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+
+
+def _field(kind: Any, metadata: Iterable[Any], default: Any, shown: Shown) -> forms.Field:
+    """Django's field for a type; what has a default that is not empty starts with it."""
+    kinds = {get_origin(one) or one for one in _members(kind)}
+    required = default is PydanticUndefined or bool(default)
+    options: dict[str, Any] = {"label": shown.label, "help_text": shown.help}
+    if default is not PydanticUndefined and default is not None:
+        options["initial"] = default
+    if shown.choices:
+        made: type[forms.Field] = forms.TypedChoiceField
+        options |= {"coerce": int if int in kinds else str}
+        options |= {"empty_value": None if int in kinds else ""}
+        options |= {} if callable(shown.choices) else {"choices": shown.choices}
+    elif bool in kinds:
+        made, required = forms.BooleanField, False
+    elif datetime in kinds:
+        made = forms.DateTimeField
+        options |= {
+            "input_formats": ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
+            "widget": forms.DateTimeInput(
+                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+            ),
+            "help_text": shown.help or _("In the contest's time zone."),
+        }
+    elif int in kinds:
+        made = forms.IntegerField
+        options["min_value"] = _limit(metadata, "ge")
+        options["max_value"] = _limit(metadata, "le")
+    elif float in kinds:
+        made = forms.FloatField
+    elif list in kinds:
+        made = Lines
+    else:
+        made = forms.CharField
+        options["max_length"] = _limit(metadata, "max_length")
+    return (shown.kind or made)(**{**options, "required": required, **shown.options})
+
+
+def _limit(metadata: Iterable[Any], name: str) -> Any:
+    """A limit of the body's field, where it has one."""
+    return next((getattr(one, name) for one in metadata if hasattr(one, name)), None)
