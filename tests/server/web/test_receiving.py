@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -31,6 +32,9 @@ class App:
 
     def __call__(self, environ, start_response):
         body = environ["wsgi.input"].read()
+        self.landed = environ["tracecup.body"]
+        if self.landed is not None:
+            self.same = self.landed.path.read_bytes() == body
         self.arrivals.append((environ["tracecup.received"], time.monotonic()))
         if environ["PATH_INFO"] == "/wait":
             self.started.release()
@@ -224,6 +228,26 @@ class TestArrival:
     def test_no_header_of_a_client_can_set_it(self, port, app):
         ask(port, headers={"tracecup.received": "1", "Tracecup-Received": "1"})
         assert app.arrivals[0][0] > 1
+
+
+class TestLanded:
+    @pytest.mark.parametrize("chunked", [False, True])
+    def test_a_body_on_disk_is_hashed_while_it_arrives(self, port, app, tmp_path, chunked):
+        body = bytes(range(256)) * 1024
+        sent = iter([body[:1000], body[1000:]]) if chunked else body
+        assert ask(port, "PUT", "/", sent, CSV, encode_chunked=chunked)[0] == 200
+        assert app.same
+        assert app.landed.sha256 == hashlib.sha256(body).hexdigest()
+        assert app.landed.size == len(body)
+
+    def test_it_is_gone_after_the_answer(self, port, app, tmp_path):
+        ask(port, "PUT", "/", b"x" * 100_000, CSV)
+        ask(port)
+        assert list((tmp_path / "bodies").iterdir()) == []
+
+    def test_small_bodies_stay_in_memory(self, port, app):
+        ask(port, "PUT", "/", b"x" * 1000, CSV)
+        assert app.landed is None
 
 
 class TestLanes:

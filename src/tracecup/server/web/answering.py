@@ -14,6 +14,7 @@ from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
 
 ARRIVAL = "tracecup.received"
+BODY = "tracecup.body"
 API_PREFIX = "/api/"
 _DISK = "The server's disk is full; nothing was stored and no try was charged."
 
@@ -21,13 +22,16 @@ _DISK = "The server's disk is full; nothing was stored and no try was charged."
 class StampedTask(WSGITask):
     """A request for the application; `environ["tracecup.received"]` is its arrival.
 
-    That is `time.monotonic()` of the moment when the last byte of the body had been read.
+    That is `time.monotonic()` of the moment when the last byte of the body had been read. A body
+    that lies on disk is there as `environ["tracecup.body"]`, with its SHA-256.
     """
 
     def get_environment(self) -> dict[str, Any]:
         """The environment of the application."""
         environ: dict[str, Any] = super().get_environment()
         environ[ARRIVAL] = self.request.received_at
+        body = self.request.body_rcv
+        environ[BODY] = body.getbuf().landed() if body is not None else None
         if self._is_head:
             environ.pop("wsgi.file_wrapper", None)
         return environ

@@ -102,7 +102,7 @@ def in_our_format(view: Any) -> Any:
         response = view(request, *args, **parts)
         if response.status_code != 405:
             return response
-        refused = answer(Refused("wrong-method", _("This address knows no such method.")))
+        refused = answer(Refused("wrong-method", _("This address does not support this method.")))
         refused.headers["Allow"] = ", ".join(sorted(response.headers["Allow"].split(", ")))
         return refused
 

@@ -32,7 +32,6 @@ class Place:
 
     @property
     def contest(self) -> Contest:
-        """The contest."""
         return self.role.contest
 
     @property

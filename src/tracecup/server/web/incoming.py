@@ -1,6 +1,7 @@
 """A file on its way in: on disk with its SHA-256, within its limit, gone again when not kept.
 
-Uploads that a web framework has put on disk already are read where they lie.
+A body that is a file is hashed while it arrives and later linked into the store, so its bytes are
+written once; a file inside a form is read where the framework has put it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
 
 from django.utils.translation import gettext as _
+from waitress.buffers import FileBasedBuffer, OverflowableBuffer
 
 from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
-from tracecup.server.storage import BLOCK, RESERVE_BYTES, store
+from tracecup.server.storage import BLOCK, RESERVE_BYTES, BlobStore, store
 
-Source = Path | IO[bytes]
+MEMORY_BODY = 64 * 1024
+LOOK_AT_DISK = 4 * MIB
 
 
 @dataclass(frozen=True)
@@ -31,12 +35,79 @@ class Incoming:
     size: int
 
 
+Source = Path | IO[bytes] | Incoming
+
+
+class Spool(OverflowableBuffer):
+    """A body while it arrives: small ones in memory, others on disk in `folder`, hashed on the way.
+
+    In the server's own folder, so that nothing is left elsewhere.
+    """
+
+    buf: Any = None
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(MEMORY_BODY)
+        self._folder = folder
+        self._digest, self._size = hashlib.sha256(), 0
+
+    def append(self, block: bytes) -> None:
+        """Take what arrived."""
+        super().append(block)
+        self._digest.update(block)
+        self._size += len(block)
+
+    def landed(self) -> Incoming | None:
+        """The whole body as a file, until the request is answered; None where it is in memory."""
+        if not self.overflowed:
+            return None
+        file = self.buf.getfile()
+        file.flush()
+        return Incoming(Path(file.name), self._digest.hexdigest(), self._size)
+
+    def _set_large_buffer(self) -> None:
+        before = self.buf
+        require_room(self._folder)
+        self.buf, self.overflowed = _File(self._folder, before), True
+        if before is not None:
+            before.close()
+
+
+class _File(FileBasedBuffer):
+    """A body on disk, in our own folder; looks now and then how much room is left."""
+
+    def __init__(self, folder: Path, before: Any = None) -> None:
+        self._folder, self._unseen = folder, 0
+        super().__init__(self.newfile(), before)
+
+    def newfile(self) -> Any:
+        return NamedTemporaryFile("w+b", dir=self._folder, suffix=".part")
+
+    def append(self, block: bytes) -> None:
+        self._unseen += len(block)
+        if self._unseen >= LOOK_AT_DISK:
+            self._unseen = 0
+            require_room(self._folder)
+        super().append(block)
+
+
+def require_room(folder: Path) -> None:
+    """`OSError` (disk full) where less than the reserve is left for unfinished files."""
+    if BlobStore(folder, folder).free() < RESERVE_BYTES:
+        raise OSError(errno.ENOSPC, "the disk is full")
+
+
 @contextmanager
 def spooled(source: Source, max_bytes: int) -> Iterator[Incoming]:
     """The file of a source on disk; `Refused` above `max_bytes` and on a full disk.
 
     Holds one block in memory at a time.
     """
+    if isinstance(source, Incoming):
+        if source.size > max_bytes:
+            raise too_large(max_bytes)
+        yield source
+        return
     lies_at = _path_of(source)
     if lies_at is not None:
         with lies_at.open("rb") as file:
@@ -86,7 +157,7 @@ def too_large(max_bytes: int) -> Refused:
     )
 
 
-def _path_of(source: Source) -> Path | None:
+def _path_of(source: Path | IO[bytes]) -> Path | None:
     if isinstance(source, Path):
         return source
     # Django's uploads on disk say where they are; those in memory have no such method.

@@ -31,7 +31,7 @@ from tracecup.server import clock
 from tracecup.server.web import arrivals
 from tracecup.server.web.answering import ARRIVAL, RefusalTask, StampedTask
 from tracecup.server.web.door import Away, Door, Known, Stranger, nobody
-from tracecup.server.web.spooling import Spool
+from tracecup.server.web.incoming import Spool
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -18,8 +18,9 @@ from django.utils.translation import gettext as _
 
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
+from tracecup.server.web.answering import BODY
 from tracecup.server.web.answers import is_text
-from tracecup.server.web.incoming import disk_full, require_space, too_large
+from tracecup.server.web.incoming import Incoming, Source, disk_full, require_space, too_large
 
 FORM_TYPE = "multipart/form-data"
 NO_FILES = ("application/json", "application/x-www-form-urlencoded", FORM_TYPE)
@@ -62,15 +63,18 @@ def fields_and_file(request: HttpRequest) -> tuple[dict[str, str], UploadedFile]
     return told, file
 
 
-def body(request: HttpRequest) -> IO[bytes]:
-    """The body of a request that is a file; forms and JSON are not."""
+def body(request: HttpRequest) -> Source:
+    """The body of a request that is a file; forms and JSON are not.
+
+    Where our web server has it on disk already it is that file, else it is still to be read.
+    """
     if request.content_type in NO_FILES:
         raise Refused(
             "wrong-type", _("The body has to be the file itself, for example as text/csv.")
         )
     _require_size(request)
-    source: IO[bytes] = request
-    return source
+    landed: Incoming | None = request.META.get(BODY)
+    return landed or request
 
 
 def flag(fields: Mapping[str, str], name: str) -> bool:

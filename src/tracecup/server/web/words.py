@@ -117,7 +117,7 @@ _REFUSALS = {
         gettext_noop("Check the address, or log in with the account that may see it."),
     ),
     "conflict": (
-        gettext_noop("Something changed meanwhile"),
+        gettext_noop("Something has changed in the meantime"),
         gettext_noop("Reload the page to see how things stand now."),
     ),
     "closed": (
