@@ -15,12 +15,13 @@ from tracecup.contest.challenges import (
     challenge_of_data_set,
 )
 from tracecup.errors import InvalidParameter
+from tracecup.traces.files import PREFIXES
 
 MAX_MEMBERS = 4096
 """Files in an archive that teams hand in; the client and the server count alike."""
 BENCHMARK = "000"
-TEAM_FILES = ("reftraces", "orgtraces", "anotraces", "pubtraces", "ptable")
 ATTACK_FILES = tuple(ANSWER_FILES.values())
+TEAM_FILES = tuple(prefix for prefix in PREFIXES if prefix not in ATTACK_FILES)
 
 _NAME = re.compile(
     rf"([a-z]+)_team(?:(\d{{3,9}})-)?(\d{{3,9}})_({'|'.join(DATA_SETS.values())})(?:\.[A-Za-z0-9.]+)?",

@@ -45,24 +45,18 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRET_MODE = 0o600
 GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
 
-LAYOUTS: dict[Kind, Layout] = {
-    "reference": Layout(("user_id", "time_id"), "reg_id", sets=False),
-    "original": Layout(("user_id", "time_id"), "reg_id", sets=False),
-    "obfuscated": Layout((), "reg_id", sets=True),
-    "released": Layout(("pse_id", "time_id"), "reg_id", sets=True),
-    "id-table": Layout(("pse_id",), "user_id", sets=False),
-    "inferred-table": Layout((), "user_id", sets=False),
-    "inferred-traces": Layout((), "reg_id", sets=False),
+_DECLARED: dict[Kind, tuple[str, Layout]] = {
+    "reference": ("reftraces", Layout(("user_id", "time_id"), "reg_id", sets=False)),
+    "original": ("orgtraces", Layout(("user_id", "time_id"), "reg_id", sets=False)),
+    "obfuscated": ("anotraces", Layout((), "reg_id", sets=True)),
+    "released": ("pubtraces", Layout(("pse_id", "time_id"), "reg_id", sets=True)),
+    "id-table": ("ptable", Layout(("pse_id",), "user_id", sets=False)),
+    "inferred-table": ("etable", Layout((), "user_id", sets=False)),
+    "inferred-traces": ("etraces", Layout((), "reg_id", sets=False)),
 }
-PREFIXES: dict[str, Kind] = {
-    "reftraces": "reference",
-    "orgtraces": "original",
-    "anotraces": "obfuscated",
-    "pubtraces": "released",
-    "ptable": "id-table",
-    "etable": "inferred-table",
-    "etraces": "inferred-traces",
-}
+"""Each kind of file once: how its name begins in 2019, and its columns."""
+LAYOUTS: dict[Kind, Layout] = {kind: layout for kind, (_, layout) in _DECLARED.items()}
+PREFIXES: dict[str, Kind] = {prefix: kind for kind, (prefix, _) in _DECLARED.items()}
 
 
 def kind_of(name: str) -> Kind:

@@ -5,6 +5,7 @@ Every change is checked against what has happened already; the page shows the ef
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -25,8 +26,10 @@ from tracecup.server.errors import Refused
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.locks import locked
 from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
+from tracecup.server.models.files import FILE_KINDS
 from tracecup.server.organising.ruletext import flat, place_of
 from tracecup.server.reasons import require_reason
+from tracecup.server.submissions.quotas import charged
 
 Weight = Literal["note", "care", "refused"]
 ACTS: dict[PhaseName, str] = {
@@ -40,7 +43,7 @@ DATA_OF_ROUND = ("days", "reference_days")
 VERDICT_KEYS = ("scores.utility_floor", "scores.utility_rule", "scores.lambda_u")
 SCORE_KEYS = ("scores.lambda_t", "scores.hospital_weight", "samples.")
 NEVER = datetime(9000, 1, 1, tzinfo=UTC)
-DATA_FILES = ("reftraces", "orgtraces", "info_region", "info_time", "pubtraces", "ptable")
+DATA_FILES = tuple(one.name for one in FILE_KINDS if one.of_data)
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,7 @@ class _Changes:
         if _is_data(key):
             late = self.announced
             too_late = _("Teams have their data already; it is too late for this.")
-            said = _("The data of all teams are made anew.")
+            said = _("The data of all teams will be generated again.")
         elif key.startswith(VERDICT_KEYS):
             late = self.judging
             too_late = _("The judge has decided about releases already; it is too late for this.")
@@ -280,7 +283,11 @@ class _Changes:
             return Effect(key, before, after, _("The phase loses its time."), "care")
         if new <= self.now:
             return Effect(
-                key, before, after, _("This lies in the past: it happens at once."), "care"
+                key,
+                before,
+                after,
+                _("This time is in the past: it takes effect immediately."),
+                "care",
             )
         if old is None:
             return Effect(key, before, after, _("The phase gets its time."))
@@ -295,10 +302,8 @@ class _Changes:
     def tries(self, key: str, allowed: int) -> tuple[str, Weight]:
         """How many teams have used more than would be allowed."""
         kinds = ("release",) if key == "release_tries" else ATTACK_KINDS
-        used: dict[tuple[Any, ...], int] = {}
-        rows = Submission.objects.filter(contest=self.contest, charged=True, kind__in=kinds)
-        for row in rows.values_list("round", "team", "kind", "challenge", "target"):
-            used[row] = used.get(row, 0) + 1
+        rows = charged(contest=self.contest, kind__in=kinds)
+        used = Counter(rows.values_list("round", "team", "kind", "challenge", "target"))
         over = {row[1] for row, count in used.items() if count > allowed}
         if over:
             return (
@@ -306,12 +311,12 @@ class _Changes:
                 % {"count": len(over)},
                 "care",
             )
-        return _("Counts for what is handed in from now on."), "note"
+        return _("Applies to what is handed in from now on."), "note"
 
     def verdicts(self, key: str) -> str:
         """How many known releases would be judged otherwise by another floor."""
         if key != "scores.utility_floor":
-            return _("Utility is computed anew when the judge works.")
+            return _("Utility is computed again when the judge runs.")
         old, new = self.old.scores.utility_floor, self.new.scores.utility_floor
         low, high = sorted((old, new))
         count = Submission.objects.filter(

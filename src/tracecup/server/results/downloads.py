@@ -22,12 +22,13 @@ from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Download, Round, StoredFile
+from tracecup.server.models.files import FILE_KINDS, KIND_OF_FILE
 from tracecup.server.results.service import may_see_scores
 from tracecup.server.storage import store
 from tracecup.server.web.segments import Packed, Part, Segments, zip_parts
 
-JUDGES_PAPERS = ("archive", "report", "scores")
-TELLING = ("results", *JUDGES_PAPERS)
+JUDGES_PAPERS = tuple(one.name for one in FILE_KINDS if one.paper)
+TELLING = tuple(one.name for one in FILE_KINDS if one.telling)
 """Kinds of files that tell scores."""
 SUMS_FILE = "SHA256SUMS"
 TYPES = {
@@ -165,22 +166,8 @@ def _info(file: StoredFile, role: Role) -> FileInfo:
 
 def about(kind: str) -> str:
     """What is in a file of a kind, for people."""
-    told = {
-        "reftraces": _("Reference traces: where each user was on the days before."),
-        "orgtraces": _("Original traces: what the team has to protect."),
-        "anotraces": _("Obfuscated traces, before the shuffle."),
-        "pubtraces": _("A release: obfuscated traces under pseudonyms."),
-        "ptable": _("The ID table: which pseudonym is which user."),
-        "info_region": _("The city: every region with its centre, and the hospitals."),
-        "info_time": _("The clock: day and time of every event."),
-        "commitments": _("What the judge promised at publication, as hashes."),
-        "opening": _("The opening of a commitment: check it yourself."),
-        "archive": _("The whole contest in one archive."),
-        "report": _("The report: one page with all charts."),
-        "scores": _("The scores as a table."),
-        "results": _("A table of the results."),
-    }
-    return told.get(kind, "")
+    found = KIND_OF_FILE.get(kind)
+    return _(found.about) if found and found.about else ""
 
 
 def _answer(

@@ -307,7 +307,7 @@ def _place(role: Role, fields: dict[str, str], name: str) -> tuple[str, str, int
     if said and not (said.isascii() and said.isdigit() and len(said) <= 4):
         raise Refused(
             "invalid",
-            _("There is no such thing to hand in."),
+            _("There is nothing of this kind to hand in."),
             [
                 Problem(
                     0, "target", said[:40], _("the number of a team, or 0: the benchmark")

@@ -15,7 +15,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.submissions import scoring
-from tracecup.server.submissions.quotas import action_of, quota
+from tracecup.server.submissions.quotas import action_of, enter, quota
 from tracecup.server.windows import require_open
 
 LONGEST_METHOD = 4000
@@ -122,8 +122,7 @@ def stand_again(submission: Submission) -> Submission:
             allowed=tries.allowed,
             used=tries.used,
         )
-    found.state, found.charged = "queued", True
-    found.save(update_fields=["state", "charged"])
+    enter(found, "queued")
     return found
 
 
@@ -134,7 +133,9 @@ def describe(submission: Submission, method: str, consent: bool, actor: Actor) -
         if found.state == "rejected":
             raise Refused("invalid", _("A rejected file is not kept and needs no description."))
         if found.round.released_at is not None:
-            raise Refused("closed", _("The results of this round are out; this stands now."))
+            raise Refused(
+                "closed", _("The results of this round are out; this can no longer be changed.")
+            )
         # The log outlives people's data: that something was said stands in it, not what.
         before = {"method": len(found.method), "consent": found.consent}
         found.method, found.consent = kept_method(method), consent

@@ -24,6 +24,7 @@ from tracecup.server.submissions.data_handed import (
     submission_info,
     window_info,
 )
+from tracecup.server.submissions.quotas import used
 
 
 class ReleaseState(Schema):
@@ -185,7 +186,6 @@ def _target(
     answers = []
     for kind in ATTACK_KINDS:
         mine = held.get((kind, entry.challenge, entry.team), [])
-        used = sum(one.charged for one in mine)
         standing = any(one.state in ("queued", "scoring", "scored") for one in mine)
         answers.append(
             Answer(
@@ -193,7 +193,7 @@ def _target(
                 file_name=entry.answer(ANSWER_FILES[kind], f"{team.number:03d}").removesuffix(
                     ".zst"
                 ),
-                tries=Tries(allowed=allowed, used=used, left=max(0, allowed - used)),
+                tries=_tries(intake.Quota(allowed, used(mine))),
                 missing=not standing,
                 submissions=[submission_info(one) for one in reversed(mine)],
             )

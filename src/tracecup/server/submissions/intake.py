@@ -22,7 +22,7 @@ from tracecup.server.storage import store
 from tracecup.server.submissions import scoring
 from tracecup.server.submissions.checking import Checked, check
 from tracecup.server.submissions.choices import STANDING, choose_default, kept_method, locked
-from tracecup.server.submissions.quotas import action_of, quota, require_target
+from tracecup.server.submissions.quotas import action_of, costs, quota, require_target
 from tracecup.server.web.incoming import Incoming
 from tracecup.server.windows import require_open
 
@@ -75,7 +75,7 @@ def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Receipt:
     if checked.ok and checked.valid is False and not handed.confirm_invalid:
         raise _below_floor(checked)
     if checked.ok:
-        store().put_file(file.path)
+        store().keep(file.path, file.sha256, file.size)
     with transaction.atomic():
         round, team = locked(round, team)
         known = _known(round, team, handed, file.sha256)
@@ -98,7 +98,7 @@ def _insert(
         **handed.place,
         attempt=_next_attempt(round, team, handed) if checked.ok else 0,
         state=state,
-        charged=checked.ok,
+        charged=costs(state),
         idempotency_key=handed.key,
         batch=handed.batch,
         file_name=shown_name(handed.file_name),
@@ -175,7 +175,7 @@ def _same_answer(round: Round, team: Team, handed: Handed, sha256: str) -> Recei
 def _admit(round: Round, team: Team, handed: Handed) -> None:
     """Whether a file may come in now: the team plays, the window, the target, the tries."""
     if team.status != "active" or team.deleted_at is not None:
-        raise Refused("forbidden", _("Your team does not take part any more."))
+        raise Refused("forbidden", _("Your team no longer takes part."))
     action = action_of(handed.kind)
     require_open(round, action, handed.received_at, team)
     if handed.target is not None:

@@ -1,14 +1,17 @@
-"""How many tries a team has, and whom it may attack.
+"""Tries: what costs one, how many a team has; and whom it may attack.
 
-Numbers and targets come from the rules and from what the judge published; nothing is decided here.
+Nobody else decides what costs a try. Numbers and targets come from the rules and from what the
+judge published.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind, HandedKind
@@ -35,6 +38,35 @@ class Quota:
         return max(0, self.allowed - self.used)
 
 
+FREE = ("rejected", "failed")
+"""States that cost no try: a file that cannot be read, and one that failed by our fault."""
+
+
+def costs(state: str) -> bool:
+    """Whether a file that comes into a state costs a try; a withdrawn one costs what it did.
+
+    >>> costs("queued"), costs("failed")
+    (True, False)
+    """
+    return state not in FREE
+
+
+def enter(submission: Submission, state: str) -> None:
+    """Bring a submission into a state, with what it costs there: a try is charged or given back."""
+    submission.state, submission.charged = state, costs(state)
+    submission.save(update_fields=["state", "charged"])
+
+
+def charged(**where: Any) -> QuerySet[Submission]:
+    """The submissions that cost a try."""
+    return Submission.objects.filter(charged=True, **where)
+
+
+def used(submissions: Iterable[Submission]) -> int:
+    """How many tries some submissions cost together."""
+    return sum(one.charged for one in submissions)
+
+
 def action_of(kind: str) -> Action:
     """The window that a kind of submission falls into."""
     return "release" if kind == "release" else "attack"
@@ -43,13 +75,10 @@ def action_of(kind: str) -> Action:
 def quota(round: Round, team: Team, kind: str, challenge: str, target: int | None = None) -> Quota:
     """The tries of a team for one data set (releases) or one target and kind (answers).
 
-    Used are those that cost a try: a rejected file never does, one that failed by our fault was
-    given back, a withdrawn one stays used.
+    Used are those that cost a try, see `costs`.
     """
-    used = Submission.objects.filter(
-        round=round, team=team, kind=kind, challenge=challenge, target=target, charged=True
-    ).count()
-    return Quota(allowed(round, team, action_of(kind)), used)
+    spent = charged(round=round, team=team, kind=kind, challenge=challenge, target=target).count()
+    return Quota(allowed(round, team, action_of(kind)), spent)
 
 
 def allowed(round: Round, team: Team, action: Action) -> int:
@@ -63,18 +92,17 @@ def allowed(round: Round, team: Team, action: Action) -> int:
 
 def all_quotas(round: Round, team: Team) -> list[tuple[Kind, str, int | None, Quota]]:
     """Every kind, data set and target that a team may hand something in for, with its tries."""
-    held = Submission.objects.filter(round=round, team=team, charged=True)
-    used = Counter(held.values_list("kind", "challenge", "target"))
+    spent = Counter(charged(round=round, team=team).values_list("kind", "challenge", "target"))
     releases = allowed(round, team, "release")
     found: list[tuple[Kind, str, int | None, Quota]] = [
-        ("release", one, None, Quota(releases, used["release", one, None]))
+        ("release", one, None, Quota(releases, spent["release", one, None]))
         for one in round.contest.rules.challenges_played
     ]
     answers = allowed(round, team, "attack")
     for entry in targets(round, team) if round.published_at else []:
         for kind in ATTACK_KINDS:
             place = (kind, entry.challenge, entry.team)
-            found.append((*place, Quota(answers, used[place])))
+            found.append((*place, Quota(answers, spent[place])))
     return found
 
 

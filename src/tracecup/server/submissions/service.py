@@ -323,7 +323,7 @@ def _require_place(round: Round, kind: str, challenge: str, target: int | None) 
     if kind in ATTACK_KINDS and not (isinstance(target, int) and 0 <= target < 1000):
         problems.append(_wrong("target", target, _("the number of a team, or 0: the benchmark")))
     if problems:
-        raise Refused("invalid", _("There is no such thing to hand in."), problems)
+        raise Refused("invalid", _("There is nothing of this kind to hand in."), problems)
 
 
 def _wrong(field: str, found: object, expected: str) -> dict[str, int | str]:

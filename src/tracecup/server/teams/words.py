@@ -9,16 +9,17 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from tracecup.contest.standing.awards import AWARDS, Exclusion
+from tracecup.server.models.files import KIND_OF_FILE
 from tracecup.server.teams.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
 _STEPS = {
     "withdrawn": (
-        gettext_noop("Your team has withdrawn; nothing is to be done."),
+        gettext_noop("Your team has withdrawn; there is nothing to do."),
         gettext_noop("To the contest"),
     ),
     "disqualified": (
-        gettext_noop("Your team is disqualified; the reason stands below."),
+        gettext_noop("Your team is disqualified; the reason is given below."),
         gettext_noop("To the contest"),
     ),
     "look-results": (
@@ -30,7 +31,9 @@ _STEPS = {
         gettext_noop("To the contest"),
     ),
     "unscheduled": (
-        gettext_noop("The organisers have not set the times yet. Read the rules meanwhile."),
+        gettext_noop(
+            "The organisers have not set the times yet. You can read the rules in the meantime."
+        ),
         gettext_noop("Read the rules"),
     ),
     "wait-announce": (
@@ -69,23 +72,6 @@ _STEPS = {
         gettext_noop("The attacks are over. The scores are being computed."),
         gettext_noop("To the contest"),
     ),
-}
-_FILES = {
-    "reftraces": gettext_noop("reference traces: older days that attackers know"),
-    "orgtraces": gettext_noop("original traces: what is to be hidden"),
-    "anotraces": gettext_noop("obfuscated traces as handed in"),
-    "pubtraces": gettext_noop("released traces under pseudonyms"),
-    "ptable": gettext_noop("ID table: which pseudonym is whom"),
-    "info_region": gettext_noop("the regions of the city with their hospitals"),
-    "info_time": gettext_noop("the times of the traces"),
-    "opening": gettext_noop("opening of a commitment"),
-    "archive": gettext_noop("the whole contest; checked with tracecup contest verify"),
-    "report": gettext_noop("the report: one page with all charts"),
-    "results": gettext_noop("tables and score sheets of the results"),
-    "commitments": gettext_noop("what the judge promised at publication, as hashes"),
-    "scores": gettext_noop("tables of scores"),
-    "etable": gettext_noop("answer: inferred ID table"),
-    "etraces": gettext_noop("answer: inferred traces"),
 }
 _GROUPS = {
     "city": (gettext_noop("The city"), gettext_noop("Regions and times, the same for all teams.")),
@@ -140,7 +126,8 @@ def step_button(found: NextStep) -> str:
 
 def file_about(kind: str) -> str:
     """What is in a file of a kind."""
-    return _(_FILES.get(kind, kind))
+    found = KIND_OF_FILE.get(kind)
+    return _(found.label) if found else kind
 
 
 def file_group(key: str) -> tuple[str, str]:

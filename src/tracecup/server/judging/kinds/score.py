@@ -19,6 +19,7 @@ from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.score import ANSWER
 from tracecup.server.models import Job, Submission
 from tracecup.server.submissions.choices import stand_again
+from tracecup.server.submissions.quotas import enter
 
 OPEN = ("queued", "scoring")
 
@@ -54,9 +55,8 @@ def died(job: Job) -> None:
     found = _submission(job)
     if found.state not in OPEN:
         return
-    found.state, found.charged = "failed", False
-    found.save(update_fields=["state", "charged"])
-    subject, after = f"submission:{found.ref}", {"state": "failed", "charged": False}
+    enter(found, "failed")
+    subject, after = f"submission:{found.ref}", {"state": found.state, "charged": found.charged}
     log.record(SYSTEM, "submission.failed", contest=found.contest, subject=subject, after=after)
 
 
