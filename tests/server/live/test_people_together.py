@@ -20,6 +20,7 @@ from django.db import connection, transaction
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.CONFIG.prepare()
 call_command("migrate", interactive=False, verbosity=0)
+from tracecup.server.organising import running
 from tracecup.contest.rules.file import rules_text
 from tracecup.contest.rules import PHASES, Rules
 from tracecup.server import clock
@@ -156,7 +157,7 @@ def one(k):
         is_held.wait(PATIENCE)
     with transaction.atomic():
         if k == 0:
-            contests.pause(contest, SYSTEM, "a fire alarm")
+            running.pause(contest, SYSTEM, "a fire alarm")
             is_held.set()
             time.sleep(0.5)
             return True
@@ -178,7 +179,7 @@ def one(k):
         is_held.wait(PATIENCE)
         return queue.finish(job, {}, lambda row: data.apply(row, {}, made))
     with transaction.atomic():
-        contests.set_phases(round, times, SYSTEM, "a fire alarm")
+        running.set_phases(round, times, SYSTEM, "a fire alarm")
         is_held.set()
         time.sleep(0.5)
 together(one, 2)

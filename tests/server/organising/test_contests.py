@@ -25,6 +25,8 @@ from tracecup.server.models import (
 )
 from tracecup.server.organising import (
     contests,
+    rulechange,
+    running,
 )
 from tracecup.server.organising.rulechange import history, shown_span
 from tracecup.server.organising.ruletext import instants_of, renamed, with_instants
@@ -155,14 +157,14 @@ class TestClone:
 
 class TestPlan:
     def effect(self, contest, old, new):
-        plan = contests.plan_rules(contest, changed(contest, old, new))
+        plan = rulechange.plan_rules(contest, changed(contest, old, new))
         return plan.effects[0], plan
 
     def test_nothing_changed_has_no_effect(self, contest):
-        assert contests.plan_rules(contest, contest.rules_text).effects == []
+        assert rulechange.plan_rules(contest, contest.rules_text).effects == []
 
     def test_mistakes_name_their_line(self, contest):
-        plan = contests.plan_rules(contest, changed(contest, "users = 24", "users = -1"))
+        plan = rulechange.plan_rules(contest, changed(contest, "users = 24", "users = -1"))
         assert plan.problems[0]["line"] == 3
         assert plan.effects == []
 
@@ -181,10 +183,10 @@ class TestPlan:
         for score in (0.65, 0.72, 0.9):
             new_submission(team, score=score)
         text = contest.rules_text + "[scores]\nutility_floor = 0.8\n"
-        plan = contests.plan_rules(contest, text)
+        plan = rulechange.plan_rules(contest, text)
         assert plan.effects[0].sentence.startswith("1 releases")
         Round.objects.update(judging_at=clock.now())
-        assert contests.plan_rules(contest, text).problems
+        assert rulechange.plan_rules(contest, text).problems
 
     def test_fewer_tries_than_used_are_told(self, contest, team, new_submission):
         new_submission(team)
@@ -210,15 +212,15 @@ class TestPlan:
 
     def test_a_round_that_has_begun_stays(self, contest, team, new_submission):
         text = changed(contest, 'name = "final"', 'name = "other"')
-        assert contests.plan_rules(contest, text).problems == []
+        assert rulechange.plan_rules(contest, text).problems == []
         new_submission(team)
-        assert contests.plan_rules(contest, text).problems
+        assert rulechange.plan_rules(contest, text).problems
 
 
 class TestChangeRules:
     def test_it_is_taken_and_logged(self, contest, actor):
         text = changed(contest, "attack_tries = 2", "attack_tries = 5")
-        contests.change_rules(contest, text, actor, "more fun")
+        rulechange.change_rules(contest, text, actor, "more fun")
         assert contest.rules.limits.attack_tries == 5
         assert contest.rules_version == 2
         entry = history(contest)[0]
@@ -228,23 +230,23 @@ class TestChangeRules:
 
     def test_the_old_text_can_be_taken_back_from_the_log(self, contest, actor):
         old = contest.rules_text
-        contests.change_rules(contest, changed(contest, "users = 24", "users = 24 #"), actor, "x")
-        contests.change_rules(contest, history(contest)[0].before["rules"], actor, "undo")
+        rulechange.change_rules(contest, changed(contest, "users = 24", "users = 24 #"), actor, "x")
+        rulechange.change_rules(contest, history(contest)[0].before["rules"], actor, "undo")
         assert contest.rules_text == old
 
     def test_a_reason_is_needed(self, contest, actor):
         with refused("invalid"):
-            contests.change_rules(contest, "", actor, " ")
+            rulechange.change_rules(contest, "", actor, " ")
 
     def test_who_comes_second_is_told(self, contest, actor):
         text = changed(contest, "attack_tries = 2", "attack_tries = 5")
-        contests.change_rules(contest, text, actor, "first", version=1)
+        rulechange.change_rules(contest, text, actor, "first", version=1)
         with refused("conflict"):
-            contests.change_rules(contest, text + "#", actor, "second", version=1)
+            rulechange.change_rules(contest, text + "#", actor, "second", version=1)
 
     def test_rounds_follow(self, contest, actor):
         text = contest.rules_text + '[[rounds]]\nname = "extra"\n'
-        contests.change_rules(contest, text, actor, "one more")
+        rulechange.change_rules(contest, text, actor, "one more")
         assert [one.name for one in contest.rounds.all()] == ["final", "extra"]
 
     def test_files_that_wait_for_a_phase_follow_it(self, contest, final, actor):
@@ -255,7 +257,7 @@ class TestChangeRules:
             audience="all", visible_from=final.rules.phases.attack, created_at=clock.now(),
         )  # fmt: skip
         text = changed(contest, "attack = 2030-04-04T00", "attack = 2030-04-04T07")
-        contests.change_rules(contest, text, actor, "later")
+        rulechange.change_rules(contest, text, actor, "later")
         row.refresh_from_db()
         assert row.visible_from == datetime(2030, 4, 4, 7, tzinfo=UTC)
 
@@ -267,10 +269,10 @@ class TestPause:
             given_at=clock.now(),
         )  # fmt: skip
         begun = at("anonymize")
-        contests.pause(contest, actor, "a power cut")
+        running.pause(contest, actor, "a power cut")
         assert windows.window(Round.objects.get(), "release", clock.now()).state == "paused"
         at(begun + 20 * HOUR)  # the old deadline passes meanwhile
-        assert contests.resume(contest, actor, "power is back") == 20 * HOUR
+        assert running.resume(contest, actor, "power is back") == 20 * HOUR
         held = Round.objects.get()
         assert held.rules.phases.judge == DEADLINE + 20 * HOUR
         assert held.rules.phases.anonymize == datetime(2030, 4, 2, tzinfo=UTC)
@@ -279,33 +281,33 @@ class TestPause:
         assert extension.until == DEADLINE + 21 * HOUR
 
     def test_without_a_shift_instants_stay(self, contest, final, actor, at):
-        contests.pause(contest, actor, "x")
+        running.pause(contest, actor, "x")
         at(DEADLINE)
-        contests.resume(contest, actor, "y", shift=False)
+        running.resume(contest, actor, "y", shift=False)
         assert contest.rules.round("final").phases.judge == DEADLINE
 
     def test_what_was_published_by_hand_meanwhile_stays(self, contest, actor, at):
         begun = at(DEADLINE + HOUR)
         Round.objects.update(announced_at=begun, judging_at=begun, judged_at=begun)
-        contests.pause(contest, actor, "x")
+        running.pause(contest, actor, "x")
         Round.objects.update(published_at=begun)
         at(begun + HOUR)
-        contests.resume(contest, actor, "y")
+        running.resume(contest, actor, "y")
         phases = contest.rules.round("final").phases
         assert phases.attack == datetime(2030, 4, 4, tzinfo=UTC)
         assert phases.results == datetime(2030, 4, 5, 1, tzinfo=UTC)
 
     def test_twice_is_a_conflict(self, contest, actor):
         with refused("conflict"):
-            contests.resume(contest, actor, "y")
-        contests.pause(contest, actor, "x")
+            running.resume(contest, actor, "y")
+        running.pause(contest, actor, "x")
         with refused("conflict"):
-            contests.pause(contest, actor, "x")
+            running.pause(contest, actor, "x")
 
 
 class TestExtend:
     def test_one_team_gets_more_time(self, contest, final, team, actor):
-        contests.extend(team, final, "anonymize", actor, until=DEADLINE + HOUR, reason="ill")
+        running.extend(team, final, "anonymize", actor, until=DEADLINE + HOUR, reason="ill")
         assert windows.window(final, "release", DEADLINE, team).is_open
         entry = LogEntry.objects.get(action="team.extend")
         assert (entry.subject, entry.why) == ("team:1", "ill")
@@ -313,36 +315,36 @@ class TestExtend:
     @pytest.mark.parametrize("until", [DEADLINE, DEADLINE - HOUR])
     def test_it_has_to_be_later(self, final, team, actor, until):
         with refused("invalid"):
-            contests.extend(team, final, "anonymize", actor, until=until, reason="ill")
+            running.extend(team, final, "anonymize", actor, until=until, reason="ill")
 
     def test_nothing_is_no_extension(self, final, team, actor):
         with refused("invalid"):
-            contests.extend(team, final, "anonymize", actor, reason="ill")
+            running.extend(team, final, "anonymize", actor, reason="ill")
         with refused("invalid"):
-            contests.extend(team, final, "judge", actor, extra_tries=1, reason="ill")
+            running.extend(team, final, "judge", actor, extra_tries=1, reason="ill")
 
     def test_what_is_judged_is_not_extended(self, final, team, actor):
         Round.objects.update(judging_at=clock.now())
         with refused("closed"):
-            contests.extend(team, final, "anonymize", actor, extra_tries=1, reason="ill")
+            running.extend(team, final, "anonymize", actor, extra_tries=1, reason="ill")
 
     def test_it_can_be_taken_back(self, final, team, actor):
-        made = contests.extend(team, final, "anonymize", actor, extra_tries=2, reason="ill")
-        contests.take_back_extension(made, actor, "a mistake")
+        made = running.extend(team, final, "anonymize", actor, extra_tries=2, reason="ill")
+        running.take_back_extension(made, actor, "a mistake")
         assert not Extension.objects.exists()
         assert LogEntry.objects.get(action="team.extend-undo").before["tries"] == 2
 
     def test_a_deadline_moves_for_all(self, contest, final, actor):
-        contests.move_deadline(final, "anonymize", DEADLINE + 6 * HOUR, actor, "a storm")
+        running.move_deadline(final, "anonymize", DEADLINE + 6 * HOUR, actor, "a storm")
         phases = final.rules.phases
         assert phases.judge == DEADLINE + 6 * HOUR
         assert phases.results == datetime(2030, 4, 5, 6, tzinfo=UTC)
 
     def test_alone_it_may_not_pass_the_next_phase(self, final, actor):
-        contests.move_deadline(final, "anonymize", DEADLINE + HOUR, actor, "a storm", follow=False)
+        running.move_deadline(final, "anonymize", DEADLINE + HOUR, actor, "a storm", follow=False)
         assert final.rules.phases.attack == datetime(2030, 4, 4, tzinfo=UTC)
         with refused("invalid"):
-            contests.move_deadline(
+            running.move_deadline(
                 final, "anonymize", DEADLINE + 48 * HOUR, actor, "a storm", follow=False
             )
 
@@ -351,43 +353,43 @@ class TestPhases:
     def test_a_contest_gets_its_times(self, actor):
         made = contests.create_contest(actor, name="Autumn", slug="autumn")
         round = made.rounds.get()
-        contests.set_phases(round, TIMES, actor, "fixed")
+        running.set_phases(round, TIMES, actor, "fixed")
         assert round.rules.phases.results == DEADLINE + 4 * HOUR
         assert "# Days of the original traces." in round.contest.rules_text
 
     def test_the_same_again_changes_nothing(self, final, actor):
-        contests.set_phases(final, TIMES, actor, "fixed")
-        contests.set_phases(final, TIMES, actor, "again")
+        running.set_phases(final, TIMES, actor, "fixed")
+        running.set_phases(final, TIMES, actor, "again")
         assert final.contest.rules_version == 2
 
     def test_what_happened_cannot_be_moved(self, final, actor):
         Round.objects.update(announced_at=clock.now())
         with refused("invalid"):
-            contests.set_phases(final, TIMES, actor, "fixed")
+            running.set_phases(final, TIMES, actor, "fixed")
 
     def test_they_follow_one_another(self, final, actor):
         with refused("invalid"):
-            contests.set_phases(final, {"judge": DEADLINE - 100 * HOUR}, actor, "fixed")
+            running.set_phases(final, {"judge": DEADLINE - 100 * HOUR}, actor, "fixed")
 
 
 class TestClock:
     def test_only_a_demo_moves(self, contest, actor):
         with refused("forbidden"):
-            contests.move_clock(contest, 60, actor)
+            running.move_clock(contest, 60, actor)
 
     def test_a_demo_moves(self, contest, actor):
         Contest.objects.update(is_demo=True)
         contest.refresh_from_db()
-        assert contests.move_clock(contest, 3600, actor) == clock.now() + HOUR
-        assert contests.move_clock(contest, 3600, actor) == clock.now() + 2 * HOUR
+        assert running.move_clock(contest, 3600, actor) == clock.now() + HOUR
+        assert running.move_clock(contest, 3600, actor) == clock.now() + 2 * HOUR
         with refused("invalid"):
-            contests.move_clock(contest, float("nan"), actor)
+            running.move_clock(contest, float("nan"), actor)
 
 
 class TestAnnounce:
     def test_members_get_a_mail_each(self, contest, team, new_team, actor, queued):
         people = [one.members.get().person for one in (team, new_team(contest))]
-        made = contests.announce(contest, "Rain", "Bring\numbrellas.", actor)
+        made = messages.announce(contest, "Rain", "Bring\numbrellas.", actor)
         assert queued == [
             ("mail", f"mail:{made.pk}:{one.pk}", {"announcement": made.pk, "person": one.pk})
             for one in people
@@ -402,7 +404,7 @@ class TestAnnounce:
 
     def test_one_team_alone(self, contest, team, new_team, actor, queued):
         other = new_team(contest)
-        made = contests.announce(contest, "Hello", "You.", actor, team)
+        made = messages.announce(contest, "Hello", "You.", actor, team)
         for one in queued:
             mailing.handle_mail(one[2])
         assert [one.to for one in mail.outbox] == [["spring-team1@example.org"]]
@@ -411,14 +413,14 @@ class TestAnnounce:
 
     def test_a_title_is_one_line(self, contest, actor, queued):
         with refused("invalid"):
-            contests.announce(contest, "a\nBcc: all@example.org", "x", actor)
+            messages.announce(contest, "a\nBcc: all@example.org", "x", actor)
 
     def test_one_address_gets_one_letter_and_who_left_gets_none(
         self, contest, team, new_team, actor, queued
     ):
         people = [one.members.get().person for one in (team, new_team(contest))]
         Person.objects.update(email="Both@example.org")
-        contests.announce(contest, "Rain", "x", actor)
+        messages.announce(contest, "Rain", "x", actor)
         assert [one[2]["person"] for one in queued] == [people[1].pk]
         people[1].memberships.all().delete()
         assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
@@ -426,7 +428,7 @@ class TestAnnounce:
     def test_an_address_that_is_refused_for_good_is_forgotten(
         self, contest, team, actor, queued, monkeypatch, caplog
     ):
-        contests.announce(contest, "Rain", "x", actor)
+        messages.announce(contest, "Rain", "x", actor)
         codes = iter([550, 450])
 
         def refuse(letter, *more):
@@ -439,11 +441,11 @@ class TestAnnounce:
         assert "example.org" not in f"{caplog.text}{later.value}"
 
     def test_it_can_be_retracted_and_restored(self, contest, team, actor, queued):
-        made = contests.announce(contest, "Rain", "x", actor)
-        contests.retract_announcement(made, actor, "wrong")
+        made = messages.announce(contest, "Rain", "x", actor)
+        messages.retract_announcement(made, actor, "wrong")
         assert messages.announcements(contest) == []
         assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
-        contests.restore_announcement(made, actor)
+        messages.restore_announcement(made, actor)
         assert messages.announcements(contest) == [made]
 
 
@@ -467,29 +469,29 @@ class TestAppeals:
     def test_only_in_the_window(self, contest, team, member, actor, queued, at):
         speaker = Actor(member, "page")
         with refused("closed"):
-            contests.appeal(team, "Not fair.", speaker)
-        contests.open_appeals(contest, DEADLINE, actor, "results are out")
-        made = contests.appeal(team, "Not\0 fair.", speaker)
+            messages.appeal(team, "Not fair.", speaker)
+        messages.open_appeals(contest, DEADLINE, actor, "results are out")
+        made = messages.appeal(team, "Not\0 fair.", speaker)
         assert made.text == "Not fair."
-        contests.answer_appeal(made, "We looked again.", True, actor)
+        messages.answer_appeal(made, "We looked again.", True, actor)
         assert (made.state, made.answer) == ("accepted", "We looked again.")
         assert messages.announcements(contest, team)[0].text == "We looked again."
         at(DEADLINE)
         with refused("closed"):
-            contests.appeal(team, "Still not fair.", speaker)
+            messages.appeal(team, "Still not fair.", speaker)
 
     def test_not_more_than_organisers_can_answer(self, contest, team, member, actor, queued):
-        contests.open_appeals(contest, DEADLINE, actor, "results are out")
+        messages.open_appeals(contest, DEADLINE, actor, "results are out")
         for _ in range(messages.MAX_OPEN):
-            made = contests.appeal(team, "Not fair.", Actor(member, "page"))
+            made = messages.appeal(team, "Not fair.", Actor(member, "page"))
         with refused("throttled"):
-            contests.appeal(team, "Not fair.", Actor(member, "page"))
-        contests.answer_appeal(made, "We looked again.", True, actor)
-        contests.appeal(team, "Not fair.", Actor(member, "page"))
+            messages.appeal(team, "Not fair.", Actor(member, "page"))
+        messages.answer_appeal(made, "We looked again.", True, actor)
+        messages.appeal(team, "Not fair.", Actor(member, "page"))
 
     def test_organisers_get_a_letter(self, contest, team, member, actor, queued):
-        contests.open_appeals(contest, DEADLINE, actor, "results are out")
-        made = contests.appeal(team, "Not fair.", Actor(member, "page"))
+        messages.open_appeals(contest, DEADLINE, actor, "results are out")
+        made = messages.appeal(team, "Not fair.", Actor(member, "page"))
         told = {"appeal": made.pk, "person": actor.person.pk}
         assert queued == [("mail", f"mail:appeal:{made.pk}:{actor.person.pk}", told)]
         assert mailing.handle_mail(told) == {"sent": 1}
@@ -499,7 +501,7 @@ class TestAppeals:
 
     def test_the_window_ends_ahead(self, contest, actor):
         with refused("invalid"):
-            contests.open_appeals(contest, clock.now(), actor, "x")
+            messages.open_appeals(contest, clock.now(), actor, "x")
 
 
 class TestDelete:
@@ -513,7 +515,7 @@ class TestDelete:
         assert role_in(contest.slug, actor.person).organiser
 
     def test_every_act_is_in_a_whole_chain(self, contest, final, actor):
-        contests.freeze(final, True, actor, "suspense")
+        running.freeze(final, True, actor, "suspense")
         contests.set_auto_publish(final, False, actor, "we look first")
         contests.set_details(contest, actor, is_public=False, divisions=["student", "pro"])
         contests.delete(contest, actor, "a test")

@@ -15,7 +15,7 @@ from tracecup.server.access import Actor, role_of
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Round, StoredFile
-from tracecup.server.organising import contests
+from tracecup.server.organising import contests, rulechange
 from tracecup.server.organising.data import run_page
 from tracecup.server.organising.owncity import missing_files, own_files, set_city_file
 
@@ -31,7 +31,7 @@ def actor(organiser):
 def own(contest, actor):
     """The contest, with rules that name a city of its own."""
     text = contest.rules_text.replace("[clock]", '[city]\nfile = "/etc/passwd"\n[clock]')
-    contests.change_rules(contest, text, actor, "our town")
+    rulechange.change_rules(contest, text, actor, "our town")
     return contest
 
 
@@ -90,7 +90,7 @@ class TestOwnCity:
 
     def test_back_to_the_built_in_city(self, own, team, actor):
         text = own.rules_text.replace('[city]\nfile = "/etc/passwd"\n', "")
-        contests.change_rules(own, text, actor, "too hard")
+        rulechange.change_rules(own, text, actor, "too hard")
         drain()
         assert StoredFile.objects.filter(kind="orgtraces", team=team).exists()
 

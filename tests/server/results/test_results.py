@@ -27,8 +27,8 @@ from tracecup.server.models import (
     StoredFile,
     Submission,
 )
-from tracecup.server.organising.contests import freeze, open_archive
 from tracecup.server.organising.data_scores import scores_page
+from tracecup.server.organising.running import freeze, open_archive
 from tracecup.server.results import service as results
 from tracecup.server.results.downloads import files_for
 from tracecup.server.storage import store

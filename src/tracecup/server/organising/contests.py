@@ -1,7 +1,7 @@
 """What organisers do with a contest as a whole: create, clone, delete and undo, rules.
 
-The clock is in `running`, messages and appeals in `messages`, changes of rules in `rulechange`;
-their functions can be had from here.
+The clock is in `running`, messages and appeals in `teams.messages`, changes of rules in
+`rulechange`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,6 @@ from tracecup.server.locks import (
 from tracecup.server.models import Contest, Organiser, Round, Team
 from tracecup.server.organising.owncity import copy_city
 from tracecup.server.organising.rulechange import (
-    Effect,
-    RulesPlan,
-    change_rules,
-    plan_rules,
     read_text,
     sync_rounds,
     tidy,
@@ -41,61 +37,12 @@ from tracecup.server.organising.ruletext import (
     without_instants,
 )
 from tracecup.server.organising.running import (
-    extend,
-    freeze,
-    move_clock,
-    move_deadline,
-    open_archive,
-    pause,
-    resume,
-    set_phases,
     shifted,
-    take_back_extension,
 )
 from tracecup.server.reasons import (
     require_reason,
 )
-from tracecup.server.teams.messages import (
-    announce,
-    answer_appeal,
-    appeal,
-    open_appeals,
-    restore_announcement,
-    retract_announcement,
-)
 from tracecup.server.teams.registration import create_team
-
-__all__ = [
-    "Effect",
-    "RulesPlan",
-    "announce",
-    "answer_appeal",
-    "appeal",
-    "change_rules",
-    "clone_contest",
-    "create_contest",
-    "delete",
-    "delete_team",
-    "extend",
-    "freeze",
-    "move_clock",
-    "move_deadline",
-    "open_appeals",
-    "open_archive",
-    "pause",
-    "plan_rules",
-    "restore_announcement",
-    "resume",
-    "retract_announcement",
-    "set_auto_publish",
-    "set_auto_results",
-    "set_details",
-    "set_phases",
-    "set_status",
-    "take_back_extension",
-    "undelete",
-    "undelete_team",
-]
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 MAX_DIVISIONS = 20
