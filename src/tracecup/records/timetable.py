@@ -71,7 +71,6 @@ class Timetable:
 
     @property
     def slot_minutes(self) -> int:
-        """Minutes in a slot."""
         return self.interval * self.instants_per_slot
 
     def divided(self, instants: int) -> Timetable:

@@ -19,7 +19,7 @@ def require_reason(why: str) -> str:
     said = why.strip()
     if not said:
         problem = Problem(0, "why", "", _("a few words")).as_dict()
-        raise Refused("invalid", _("Please give a reason; it stands in the log."), [problem])
+        raise Refused("invalid", _("Please give a reason; it is kept in the log."), [problem])
     if len(said) > 2000:
         raise Refused("invalid", _("A reason has at most 2000 characters."))
     return said

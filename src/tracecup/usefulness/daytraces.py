@@ -92,7 +92,6 @@ class DayTraces:
 
     @property
     def instants(self) -> int:
-        """Instants in a day."""
         return int(self.locations.shape[2])
 
     @property

@@ -86,17 +86,14 @@ class Archive(StoredFiles):
 
     @cached_property
     def rules(self) -> Rules:
-        """The rules."""
         return read_rules(self.root / RULES_FILE)
 
     @cached_property
     def city(self) -> City:
-        """The city."""
         return read_city(self.public / CITY_FILE)
 
     @cached_property
     def clock(self) -> ContestClock:
-        """The clock."""
         return read_clock(self.public / CLOCK_FILE)
 
     @cached_property

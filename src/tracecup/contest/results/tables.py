@@ -63,7 +63,6 @@ class ResultTable:
         return [self.write_csv(folder / f"{name}.csv"), self.write_parquet(folder, name)]
 
     def write_csv(self, path: Path) -> Path:
-        """Write the CSV."""
         with atomic_write(path) as file:
             file.write(self.csv().encode())
         return path

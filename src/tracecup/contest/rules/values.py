@@ -157,7 +157,6 @@ class Flag:
     expected: str = "true or false"
 
     def read(self, value: object) -> bool:
-        """The flag."""
         if not isinstance(value, bool):
             raise Refusal(self.expected)
         return value
@@ -175,12 +174,10 @@ class Word:
 
     @property
     def expected(self) -> str:
-        """The words."""
         quoted = [f'"{word}"' for word in self.words]
         return quoted[0] if len(quoted) == 1 else f"one of {', '.join(quoted)}"
 
     def read(self, value: object) -> str:
-        """The word."""
         if not isinstance(value, str) or value not in self.words:
             raise Refusal(self.expected)
         return value

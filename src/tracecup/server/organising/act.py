@@ -39,7 +39,6 @@ class At:
 
     @property
     def contest(self) -> Contest:
-        """The contest."""
         return self.role.contest
 
     def require_round(self) -> Round:

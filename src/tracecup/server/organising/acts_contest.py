@@ -279,7 +279,7 @@ class RulesForm(ActForm):
         label=_("Reason"),
         max_length=MAX_WHY,
         required=False,
-        help_text=_("Needed to save; stands in the log, for good."),
+        help_text=_("Required to save; kept in the log permanently."),
     )
     shown = {
         "text": Shown(initial=lambda place: place.contest.rules_text),
@@ -325,7 +325,7 @@ class Details(Schema):
     join_open: Annotated[
         bool | None,
         Shown(
-            _("Teams may register by themselves"),
+            _("Teams may register themselves"),
             initial=lambda place: place.contest.join_open,
         ),
     ] = None
@@ -370,7 +370,7 @@ class CityFile(Why):
 def city(at: At, body: CityFile) -> Done:
     """Give the table of regions or the model of the contest's own city."""
     set_city_file(at.contest, body.kind, body.file, at.actor, body.why)
-    return Done(gettext("The file is kept; all data are made anew."))
+    return Done(gettext("The file is stored; all data will be generated again."))
 
 
 class Clone(Schema):
@@ -384,7 +384,7 @@ class Clone(Schema):
         datetime | None,
         Shown(
             _("First phase begins"),
-            _("All other phases keep their distance. Empty: no times yet."),
+            _("All other phases move along with it. Leave it empty to set no times yet."),
         ),
     ] = None
     with_teams: Annotated[

@@ -73,7 +73,7 @@ def auto_publish(at: At, body: Switch) -> Done:
     """Whether releases go out by themselves at the instant."""
     contests.set_auto_publish(at.require_round(), body.on, at.actor, body.why)
     return Done(
-        gettext("Releases are published by themselves at the instant.")
+        gettext("Releases will be published automatically at the set time.")
         if body.on
         else gettext("Releases wait until an organiser publishes them.")
     )
@@ -84,7 +84,7 @@ def auto_results(at: At, body: Switch) -> Done:
     """Whether the first results go out by themselves."""
     contests.set_auto_results(at.require_round(), body.on, at.actor, body.why)
     return Done(
-        gettext("The first results are published by themselves.")
+        gettext("The first results will be published automatically.")
         if body.on
         else gettext("Results wait until an organiser publishes them.")
     )

@@ -209,7 +209,7 @@ def remove_member(at: At, body: Member) -> Done:
     if member is None:
         raise not_found("member")
     remove(found, member.person, at.actor)
-    return Done(gettext("She is no longer in the team; its join code has changed."))
+    return Done(gettext("This person is no longer in the team; its join code has changed."))
 
 
 class StatusChange(Why):
@@ -218,7 +218,7 @@ class StatusChange(Why):
     status: Annotated[str, Shown(_("Status"), choices=STATUS_CHOICES)] = Field(
         pattern="^(active|withdrawn|disqualified)$"
     )
-    why: Annotated[str, reason(_("The team reads it, and it stands in the log."))] = Field(
+    why: Annotated[str, reason(_("The team can read it, and it is kept in the log."))] = Field(
         min_length=1, max_length=MAX_WHY
     )
 

@@ -44,7 +44,7 @@ def checks(contest: Contest, queue: QueueCounts, free: int, *, late: bool) -> li
             _("Times"),
             timed,
             _("All phases have their times."),
-            _("A round has no times yet: nothing will happen by itself."),
+            _("A round has no times yet: nothing will happen automatically."),
             _("Set them under Settings."),
         ),
         _check(
@@ -66,7 +66,7 @@ def checks(contest: Contest, queue: QueueCounts, free: int, *, late: bool) -> li
             not (late and running),
             _("Nothing is late."),
             _("An act should have happened already."),
-            _("Look whether a worker runs (health) and whether a job was given up."),
+            _("Check whether a worker is running (health) and whether a job was given up."),
         ),
         _check(
             _("Queue"),

@@ -288,7 +288,10 @@ def require_owner(person: Person | None) -> Person:
     if not person.is_superuser:
         raise Refused(
             "forbidden",
-            _("Only who set this server up may fetch a backup: it holds all secrets."),
+            _(
+                "Only the person who set up this server may download a backup: "
+                "it contains all secrets."
+            ),
         )
     return person
 

@@ -70,7 +70,7 @@ def reason(help: Any) -> Shown:
 class Why(Schema):
     """The reason; it stands in the log."""
 
-    why: Annotated[str, reason(_("Stands in the log, for good."))] = Field(
+    why: Annotated[str, reason(_("It is kept in the log permanently."))] = Field(
         min_length=1, max_length=MAX_WHY
     )
 
@@ -105,7 +105,6 @@ class Lines(forms.CharField):
     widget = forms.Textarea
 
     def clean(self, value: Any) -> Any:
-        """The lines."""
         return super().clean(value).splitlines()
 
     def prepare_value(self, value: Any) -> Any:

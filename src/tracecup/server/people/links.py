@@ -152,7 +152,7 @@ def redeem(token: str, username: str, password: str, *, name: str = "", email: s
     with transaction.atomic():
         _use(link)
         if link.purpose == FIRST and Person.objects.filter(is_staff=True, is_active=True).exists():
-            raise Refused("conflict", _("This site has an organiser already; ask her for a link."))
+            raise Refused("conflict", _("This site already has an organiser; ask them for a link."))
         staff = link.purpose == FIRST or (link.purpose == ORGANISER and link.contest is None)
         person = create_account(columns, staff=staff, owner=link.purpose == FIRST)
         _give_role(link, person)

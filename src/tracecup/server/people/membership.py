@@ -188,7 +188,7 @@ def _may_join(team: Team, person: Person, held: Member | None) -> None:
     if team.bot:
         raise Refused("conflict", _("This team is played by a program."))
     if team.status != "active" or team.deleted_at is not None:
-        raise Refused("conflict", _("This team takes no part in the contest any more."))
+        raise Refused("conflict", _("This team no longer takes part in the contest."))
     if team.members.count() >= MAX_MEMBERS:
         raise Refused("conflict", _("A team has at most {most} members.").format(most=MAX_MEMBERS))
     contest = team.contest

@@ -108,7 +108,7 @@ def appeal(team: Team, text: str, actor: Actor) -> Appeal:
         contest = locked(team.contest)
         until = contest.appeals_until
         if until is None or clock.contest_now(contest) >= until:
-            raise Refused("closed", _("Appeals are not open."))
+            raise Refused("closed", _("Appeals are closed at the moment."))
         if Appeal.objects.filter(team=team, state="open").count() >= MAX_OPEN:
             raise Refused("throttled", _("Wait for the answers to your appeals first."))
         made = Appeal.objects.create(team=team, text=text, at=clock.now(), by=actor.person)

@@ -99,7 +99,7 @@ def remove(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     if leaving:
         messages.success(request, _("You have left the team."))
         return redirect("account")
-    messages.success(request, _("She or he is out of the team; the join code is a new one."))
+    messages.success(request, _("This person has left the team, and the team has a new join code."))
     return redirect("team-members", slug)
 
 

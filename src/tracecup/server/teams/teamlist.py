@@ -91,7 +91,11 @@ def apply_csv(contest: Contest, plan: TeamPlan, actor: Actor) -> list[Invitation
         held = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
         if plan_csv(held, plan.text).rows != plan.rows:
             raise Refused(
-                "conflict", _("Teams or invitations have changed meanwhile; look at it again.")
+                "conflict",
+                _(
+                    "Teams or invitations have changed in the meantime; "
+                    "please check the list again."
+                ),
             )
         teams = _by_name(held)
         for row in plan.rows:
