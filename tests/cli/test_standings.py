@@ -163,11 +163,16 @@ class TestStandings:
 
 
 class TestInit:
-    def test_writes_the_defaults(self, tmp_path, capsys):
+    def test_writes_strong_sample_attacks_by_default(self, tmp_path, capsys):
         assert run(["contest", "init", str(tmp_path / "a" / "b"), "--json"]) == 0
         path = tmp_path / "a" / "b" / "contest.toml"
         assert json.loads(capsys.readouterr().out)["rules"] == str(path)
-        assert read_rules(path) == Rules()
+        assert read_rules(path) == Rules.preset("strong")
+        assert Rules.preset("strong").samples.reid[-1] == "Bayes-R"
+
+    def test_the_papers_preset_has_the_defaults(self, tmp_path):
+        assert run(["contest", "init", str(tmp_path), "--preset", "paper"]) == 0
+        assert read_rules(tmp_path / "contest.toml") == Rules()
 
     def test_name_and_preset(self, tmp_path):
         command = ["contest", "init", str(tmp_path), "--name", "Cup [1]"]
