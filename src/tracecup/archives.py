@@ -20,7 +20,7 @@ BROKEN: tuple[type[Exception], ...] = (
     lzma.LZMAError,
     zipfile.BadZipFile,
     zlib.error,
-    NotImplementedError,
+    NotImplementedError,  # zipfile: a member packed in a way that Python does not know
 )
 
 

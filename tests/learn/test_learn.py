@@ -9,22 +9,22 @@ import pytest
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: pip install tracecup[learn]")
 
-# All that follows is imported after the skip (E402), because it needs JAX.
-import jax.numpy as jnp  # noqa: E402 - after the skip
+# ruff: noqa: E402 - what follows needs JAX, so it is imported after the skip
+import jax.numpy as jnp
 
-from tracecup.attack import Case  # noqa: E402
-from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape  # noqa: E402
-from tracecup.city import City, Clock, Grid  # noqa: E402
-from tracecup.learn.attack import Schedule, train_prior, train_release  # noqa: E402
-from tracecup.learn.equalise import Equaliser, equalise  # noqa: E402
-from tracecup.learn.habits import Ground, habits  # noqa: E402
-from tracecup.learn.judge import scores_of  # noqa: E402
-from tracecup.learn.moves import moving_scores, train_moving  # noqa: E402
-from tracecup.learn.network import log_probabilities, logits, new_network  # noqa: E402
-from tracecup.learn.race import RaceSettings  # noqa: E402
-from tracecup.learn.teach import Lesson, learn_attack, learn_defence, plain_network  # noqa: E402
-from tracecup.score import reid_score  # noqa: E402
-from tracecup.traces import IdTable, SetTraces, Traces  # noqa: E402
+from tracecup.attack import Case
+from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape
+from tracecup.city import City, Clock, Grid
+from tracecup.learn.attack import Schedule, train_prior, train_release
+from tracecup.learn.equalise import Equaliser, equalise
+from tracecup.learn.habits import Ground, habits
+from tracecup.learn.judge import scores_of
+from tracecup.learn.moves import moving_scores, train_moving
+from tracecup.learn.network import log_probabilities, logits, new_network
+from tracecup.learn.race import RaceSettings
+from tracecup.learn.teach import Lesson, learn_attack, learn_defence, plain_network
+from tracecup.score import reid_score
+from tracecup.traces import IdTable, SetTraces, Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
 SLOTS, DAYS, USERS = 3, 8, 30

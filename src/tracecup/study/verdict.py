@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tracecup.errors import InvalidParameter
 from tracecup.score.intervals import CONFIDENCE
@@ -98,6 +99,9 @@ def answer(
         if progress:
             progress(part, total)
 
+    def within(before: int, done: float, all_of: float) -> None:
+        advance(before + done / all_of)
+
     settings = []
     for k, (words, subject) in enumerate(subjects):
         found = audit(
@@ -105,7 +109,7 @@ def answer(
             attacks=attacks,
             confidence=confidence,
             seed=seed,
-            progress=lambda done, all_of, k=k: advance(k + done / all_of),  # type: ignore[misc]
+            progress=partial(within, k),
         )
         settings.append(Setting(words, found))
     settings.sort(key=lambda one: (-one.rate, _s_t(one.found)))

@@ -97,7 +97,7 @@ class Archive(StoredFiles):
         return read_clock(self.public / CLOCK_FILE)
 
     @cached_property
-    def judge(self) -> Judge:  # type: ignore[override]  # a property, computed once
+    def judge(self) -> Judge:  # type: ignore[override]  # mypy: not an attribute; it is made once, then kept
         """The judge that these rules make."""
         return Judge(self.rules, self.city, self.clock)
 

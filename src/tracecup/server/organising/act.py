@@ -123,6 +123,7 @@ class Act:
             self.do.__doc__,
             module,
         )
+        # A function may carry a signature (PEP 362), of which its type does not tell.
         asked.__signature__ = inspect.Signature(self._parameters(route))  # type: ignore[attr-defined]
         return asked
 

@@ -50,7 +50,7 @@ class Setting(StoredFiles):
         return read_city(self.file(CITY_FILE))
 
     @cached_property
-    def judge(self) -> Judge:  # type: ignore[override]  # a property, computed once
+    def judge(self) -> Judge:  # type: ignore[override]  # mypy: not an attribute; it is made once, then kept
         """The judge of the round."""
         return Judge(self.rules, self.city, self.clock)
 
