@@ -30,6 +30,19 @@ class TestSetTraces:
     def test_cells_come_back(self, given_cells):
         assert nested(SetTraces.of_cells(given_cells, CLOCK)) == given_cells
 
+    @given(cells)
+    def test_sorted_cells_hold_the_same_regions_in_order(self, given_cells):
+        traces = SetTraces.of_cells(given_cells, CLOCK)
+        wanted = [[sorted(cell) for cell in row] for row in given_cells]
+        assert nested(traces.with_sorted_cells()) == wanted
+        assert nested(traces) == given_cells  # the input stays
+
+    def test_large_cells_are_sorted_too(self):
+        cells = np.random.default_rng(1).integers(0, 500, (3, 2, 400)).tolist()
+        assert nested(SetTraces.of_cells(cells).with_sorted_cells()) == [
+            [sorted(cell) for cell in row] for row in cells
+        ]
+
     @given(cells, st.data())
     def test_slices_equal_slices_of_nested_lists(self, given_cells, data):
         traces = SetTraces.of_cells(given_cells, CLOCK)

@@ -155,6 +155,22 @@ class SetTraces:
         """The same cells under other ids."""
         return SetTraces(self.offsets, self.regions, np.asarray(users), self.clock)
 
+    def with_sorted_cells(self) -> SetTraces:
+        """The same cells with the regions of each in ascending order; repeated ones stay.
+
+        O(s^1.5) at most for a cell of s regions; cells that are all in order are returned as they
+        are.
+
+        >>> SetTraces.of_cells([[[3, 1, 3], [2]]]).with_sorted_cells().cell(0, 0).tolist()
+        [1, 3, 3]
+        """
+        if self.is_single:
+            return self
+        regions = self.regions.copy()
+        if not _sort_cells(self.offsets, regions):
+            return self
+        return SetTraces(self.offsets, regions, self.users, self.clock)
+
     def _take_columns(self, columns: NDArray[np.int64], clock: Clock) -> SetTraces:
         cells = (np.arange(self.n_users)[:, None] * self.times + columns).ravel()
         return self._gather(cells, self.users, clock)
@@ -195,3 +211,25 @@ def _copy_cells(
         for target in range(new_offsets[k], new_offsets[k + 1]):
             new_regions[target] = regions[source]
             source += 1
+
+
+@kernel
+def _sort_cells(offsets: NDArray[np.int64], regions: NDArray[np.int32]) -> bool:
+    """Sort every cell in place, by Shell's method with Knuth's gaps; whether anything moved."""
+    moved = False
+    for k in range(len(offsets) - 1):
+        low, high = offsets[k], offsets[k + 1]
+        gap = 1
+        while 3 * gap + 1 < high - low:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for at in range(low + gap, high):
+                region, place = regions[at], at
+                while place - gap >= low and regions[place - gap] > region:
+                    regions[place] = regions[place - gap]
+                    place -= gap
+                if place != at:
+                    regions[place] = region
+                    moved = True
+            gap //= 3
+    return moved

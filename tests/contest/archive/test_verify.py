@@ -1,8 +1,12 @@
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tracecup.contest.archive import export
+from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import BENCHMARK, Entry
@@ -66,6 +70,32 @@ class TestVerify:
         (own_copy.root / "answers" / "attacks.json").write_text('{"reid": {}, "trace": {}}')
         write_manifest(own_copy.root)
         assert any("MANIFEST.json" in line for line in verify(own_copy.root, digest=published))
+
+
+class TestOrderOfRegions:
+    """Releases of before have their cells as they were handed in, those of today sorted ones."""
+
+    @pytest.fixture
+    def before(self, tmp_path, monkeypatch):
+        """A small contest that was played before cells were sorted; two teams wrote sets."""
+        with export.opened(Path(__file__).parent / "before" / "cells_as_handed_in.zip") as folder:
+            shutil.copytree(folder, tmp_path / "before")
+        archive = Archive(tmp_path / "before")
+        scorer = json.loads((archive.public / "commitments.json").read_text())["scorer"]
+        monkeypatch.setattr("tracecup.contest.archive.verify.SCORER", scorer)
+        return archive
+
+    def test_an_archive_of_before_is_still_all_equal(self, before):
+        released = before.released(Entry(1))
+        assert released != released.with_sorted_cells()
+        assert verify(before.root, rerun_samples=True) == []
+
+    def test_a_commitment_of_today_wants_sorted_cells(self, before):
+        for opened in (True, False):
+            path = before.opening_file(1, opened=opened)
+            path.write_text(path.read_text().replace("commitment 1", "commitment 2"))
+        found = forge(before)
+        assert any("not the obfuscated file, shuffled" in line for line in found)
 
 
 class TestNothingHandedIn:

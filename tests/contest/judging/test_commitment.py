@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.contest.judging.commitment import Opening, content_hash, fresh_nonce, read_opening
+from tracecup.contest.judging.commitment import (
+    AS_HANDED_IN,
+    Opening,
+    content_hash,
+    fresh_nonce,
+    read_opening,
+)
 from tracecup.errors import InvalidFile, InvalidParameter
 
 FILES = {"ptable.csv": "0" * 64, "orgtraces.csv": "f" * 64}
@@ -28,6 +34,7 @@ class TestOpening:
             {"nonce": "b" * 64},
             {"files": FILES | {"ptable.csv": "1" * 64}},
             {"files": {"ptable.csv": "0" * 64}},
+            {"version": "1"},
         ],
     )
     def test_everything_is_fixed(self, other):
@@ -46,6 +53,7 @@ class TestOpening:
             {"files": {"a": "0"}},
             {"team": "1\n2"},
             {"scorer": ""},
+            {"version": "3"},
         ],
     )
     def test_what_would_make_it_ambiguous_is_refused(self, other):
@@ -57,6 +65,12 @@ class TestReadOpening:
     def test_reads_what_was_written(self, tmp_path):
         (tmp_path / "o.txt").write_text(opening().text)
         assert read_opening(tmp_path / "o.txt") == opening()
+
+    def test_reads_commitments_from_before_cells_were_sorted(self, tmp_path):
+        before = opening(version=AS_HANDED_IN)
+        (tmp_path / "o.txt").write_text(before.text)
+        assert read_opening(tmp_path / "o.txt") == before
+        assert before.text.startswith("tracecup commitment 1\n")
 
     @given(line=st.integers(0, 5), text=st.text(alphabet="ab01 \t", max_size=70))
     def test_other_texts_are_named_or_mean_something_else(self, tmp_path_factory, line, text):

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from tracecup import Clock, SetTraces
+from tracecup import City, Clock, Grid, IdTable, SetTraces, Traces
 from tracecup.contest.example import worked_example
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.shuffle import pseudonymize, shuffled
+from tracecup.score import reid_score, utility_score
 
 FOUR = SetTraces.of_cells([[[k], [k, 9]] for k in range(4)], Clock.unknown(2))
 
@@ -32,8 +34,6 @@ class TestPseudonymize:
         import random
         import secrets
 
-        import numpy as np
-
         source = random.Random(5)
         monkeypatch.setattr(secrets, "SystemRandom", lambda: source)
         rng = np.random.default_rng(5)
@@ -47,6 +47,51 @@ class TestPseudonymize:
     def test_without_a_seed_it_is_the_systems_entropy(self):
         big = SetTraces.of_cells([[[0]]] * 50)
         assert pseudonymize(big)[1] != pseudonymize(big)[1]  # equal once in 50! runs
+
+
+class TestOrderOfRegions:
+    """A team that writes user numbers in the order of two regions per cell tells nobody."""
+
+    @pytest.fixture
+    def city(self):
+        return City(Grid.from_metres(8, 1, width_m=300, height_m=300))
+
+    @pytest.fixture
+    def original(self):
+        random = np.random.default_rng(2)
+        return Traces.of(random.integers(0, 7, (64, 6)), Clock.unknown(6))
+
+    def marked(self, original):
+        """Two regions in every cell; the true one is first where bit j of the user is 1."""
+        told = [
+            [[r, r + 1] if user >> j & 1 else [r + 1, r] for j, r in enumerate(row)]
+            for user, row in enumerate(original.regions.tolist())
+        ]
+        return SetTraces.of_cells(told, original.clock)
+
+    def guess(self, released):
+        """What the accomplice reads: the order of the regions of every cell, as bits."""
+        bits = [
+            [int(released.cell(k, j)[0] < released.cell(k, j)[1]) << j for j in range(6)]
+            for k in range(released.n_users)
+        ]
+        return IdTable.of([sum(row) for row in bits])
+
+    def test_it_named_everybody_before_and_names_nobody_now(self, original):
+        cells = self.marked(original)
+        released, table = pseudonymize(cells, rng=4)
+        before = shuffled(cells, table)  # as it was handed in
+        assert reid_score(table, self.guess(before)).value == 0.0
+        # All cells read alike now: one guess for all, right for one user of 64.
+        assert reid_score(table, self.guess(released)).value == 1 - 1 / 64
+
+    def test_another_order_is_the_same_release_of_the_same_utility(self, city, original):
+        marked = self.marked(original)
+        plain = marked.with_sorted_cells()
+        assert marked != plain
+        assert pseudonymize(marked, rng=4) == pseudonymize(plain, rng=4)
+        scores = [utility_score(city, original, cells).value for cells in (marked, plain)]
+        assert scores[0] == scores[1]
 
 
 class TestWorkedExample:

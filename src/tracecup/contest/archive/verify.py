@@ -21,7 +21,7 @@ from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
 from tracecup.contest.judging import flow
 from tracecup.contest.judging.answers import ANSWERS, same_answer
-from tracecup.contest.judging.commitment import SCORER, content_hash, read_opening
+from tracecup.contest.judging.commitment import SCORER, SORTED, content_hash, read_opening
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.release_scores import ReleaseScores
 from tracecup.contest.results.compute import SUMMARY_FILE, Results, sheet_table
@@ -121,16 +121,17 @@ class _Verification:
             expected = "be published" if computed.published else "not be published"
             self.found.append(f"{where}: {entry.release} should {expected}")
         elif computed.published:
-            self.shuffle(entry, archive.obfuscated(entry))
+            sealed = read_opening(archive.opening_file(entry.team, opened=False))
+            self.shuffle(entry, archive.obfuscated(entry), sealed.version)
 
     def sample(self, entry: Entry) -> None:
         """A sample team's release is its original traces, shuffled by its public table."""
         self.archive.reference(entry)
         self.shuffle(entry, SetTraces.of_traces(self.archive.original(entry)))
 
-    def shuffle(self, entry: Entry, obfuscated: SetTraces) -> None:
+    def shuffle(self, entry: Entry, obfuscated: SetTraces, version: str = SORTED) -> None:
         table, released = self.archive.id_table(entry), self.archive.released(entry)
-        if not flow.is_shuffle(obfuscated, table, released):
+        if not flow.is_shuffle(obfuscated, table, released, version):
             self.found.append(f"{entry.release}: is not the obfuscated file, shuffled by the table")
 
     def commitments(self) -> None:

@@ -20,7 +20,10 @@ from tracecup.safeio import Limits, read_blocks, read_lines, show
 
 SCORER = f"tracecup {__version__}"
 """What computes the scores; a commitment fixes it."""
-FIRST_LINE = "tracecup commitment 1"
+FIRST_LINE = "tracecup commitment "
+AS_HANDED_IN, SORTED = "1", "2"
+"""Versions of a commitment, by what the judge shuffled: cells as they were handed in (until
+cells were sorted, and for contests of before that are imported), or with their regions sorted."""
 NONCE_BYTES = 32
 
 _NONCE = re.compile(r"[0-9a-f]{64}")
@@ -32,7 +35,8 @@ class Opening:
     """What a commitment fixes for one team: the scorer's version and the hashes of its secrets.
 
     `files` maps a plain file name (`ptable_team001_data02_TRP.csv`) to the SHA-256 of its plain
-    content, whatever it is packed in. The nonce hides it all until it is shown.
+    content, whatever it is packed in. The nonce hides it all until it is shown. `version` says
+    whether the release has the cells of the file in the order in which they were handed in.
 
     >>> opening = Opening("team001", "tracecup 0.1.0", {"ptable.csv": "0" * 64}, "a" * 64)
     >>> opening.text.splitlines()[1], len(opening.commitment)
@@ -43,8 +47,11 @@ class Opening:
     scorer: str
     files: Mapping[str, str]
     nonce: str
+    version: str = SORTED
 
     def __post_init__(self) -> None:
+        if self.version not in (AS_HANDED_IN, SORTED):
+            raise InvalidParameter(f"a commitment has version 1 or 2, got {self.version!r}")
         if not _NONCE.fullmatch(self.nonce):
             raise InvalidParameter(f"a nonce has {NONCE_BYTES} bytes in hexadecimal")
         for name, digest in self.files.items():
@@ -58,7 +65,7 @@ class Opening:
     def text(self) -> str:
         """The opening as a file; its SHA-256 is the commitment."""
         lines = [
-            FIRST_LINE,
+            f"{FIRST_LINE}{self.version}",
             f"team {self.team}",
             f"scorer {self.scorer}",
             f"nonce {self.nonce}",
@@ -101,7 +108,10 @@ def read_opening(path: str | PathLike[str]) -> Opening:
     )
     if not _NONCE.fullmatch(nonce):
         raise InvalidFile(path, [Problem(4, "", show(nonce), f"{NONCE_BYTES} bytes in hex")])
-    return Opening(team, scorer, files, nonce)
+    version = lines[0].removeprefix(FIRST_LINE)
+    if version not in (AS_HANDED_IN, SORTED):
+        raise InvalidFile(path, [Problem(1, "", show(lines[0]), "version 1 or 2")])
+    return Opening(team, scorer, files, nonce, version)
 
 
 def content_hash(path: str | PathLike[str]) -> str:

@@ -13,7 +13,7 @@ from tracecup.attack import Case
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.answers import Answer, Answers, CellScores, Truth, run_attack
-from tracecup.contest.judging.commitment import SCORER, Opening
+from tracecup.contest.judging.commitment import SCORER, SORTED, Opening
 from tracecup.contest.judging.files import RoundFiles
 from tracecup.contest.judging.judge import Judge
 from tracecup.contest.judging.judged import JudgedRelease
@@ -130,12 +130,18 @@ def shuffle_seed(seed: int, entry: Entry) -> int:
     return child_seed(seed, "shuffle", entry.label)
 
 
-def is_shuffle(obfuscated: SetTraces, table: IdTable, released: SetTraces) -> bool:
-    """Whether a release is the obfuscated traces in the order of the ID table."""
-    return obfuscated.take_users(table.users).renamed(released.users) == released
+def is_shuffle(
+    obfuscated: SetTraces, table: IdTable, released: SetTraces, version: str = SORTED
+) -> bool:
+    """Whether a release is the obfuscated traces in the order of the ID table.
+
+    `version` is that of the team's commitment: it says whether cells were sorted before.
+    """
+    cells = obfuscated.with_sorted_cells() if version == SORTED else obfuscated
+    return cells.take_users(table.users).renamed(released.users) == released
 
 
-def seal(files: Hashed, entries: Sequence[Entry], nonce: str) -> Opening:
+def seal(files: Hashed, entries: Sequence[Entry], nonce: str, version: str = SORTED) -> Opening:
     """What the commitment of a team fixes: the secrets of all its data sets (`entries`)."""
     hashes = {
         entry.file(kind, ".csv"): digest
@@ -143,7 +149,7 @@ def seal(files: Hashed, entries: Sequence[Entry], nonce: str) -> Opening:
         for kind in SEALED
         if (digest := files.content_hash(entry, kind)) is not None
     }
-    return Opening(entries[0].number, SCORER, hashes, nonce)
+    return Opening(entries[0].number, SCORER, hashes, nonce, version)
 
 
 def commitments(

@@ -14,7 +14,13 @@ from typing import Any
 from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry, team_label
-from tracecup.contest.judging.commitment import SCORER, Opening, content_hash, fresh_nonce
+from tracecup.contest.judging.commitment import (
+    AS_HANDED_IN,
+    SCORER,
+    Opening,
+    content_hash,
+    fresh_nonce,
+)
 from tracecup.contest.judging.flow import SEALED, seal
 from tracecup.contest.legacy2019.court import DataSet2019, ScoredAnswer
 from tracecup.contest.legacy2019.folder import Folder
@@ -71,8 +77,11 @@ class Stored:
         return self._hashes.get((entry, kind))
 
     def opening(self, own: Sequence[DataSet2019]) -> Opening:
-        """What a commitment for the data sets of one team would have fixed."""
-        return seal(self, [one.entry for one in own], fresh_nonce())
+        """What a commitment for the data sets of one team would have fixed.
+
+        In 2019 cells were published as they were handed in.
+        """
+        return seal(self, [one.entry for one in own], fresh_nonce(), AS_HANDED_IN)
 
 
 class Rows:
