@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tracecup.attack import Case
 from tracecup.attack.models import likelihood, visit_scores
 from tracecup.attack.models.cellwise import CellwiseScores
 from tracecup.attack.models.products import ProductScores
+from tracecup.attack.models.running import Running
 from tracecup.attack.scores import Scores
 from tracecup.city import Clock
 from tracecup.traces import SetTraces, Traces
@@ -140,6 +142,28 @@ class TestVisitScores:
         assert isinstance(fits, ProductScores)
         too_many = visit_scores(case.reference, case.released, 35, max_table_entries=47)
         assert isinstance(too_many, CellwiseScores)
+
+    def test_blocks_of_users_where_the_table_is_too_large(
+        self, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.attack.models.likelihood.TILE", 2)
+        case = make_case(5, users=30, days=3, sizes=(1, 1, 1, 0))
+        whole = visit_scores(case.reference, case.released, 35)
+        blocks = visit_scores(case.reference, case.released, 35, max_table_entries=200)
+        assert isinstance(blocks, ProductScores)
+        assert np.array_equal(blocks.rows(3, 28), whole.rows(3, 28))
+        assert blocks.best().tolist() == whole.best().tolist()
+        assert whole.best().tolist() == exact_best(slow_scores(case.reference, case.released))
+
+    def test_cell_by_cell_with_longer_chains_of_near_ties_than_are_kept(
+        self, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        full = replace(Running.of(7), counts=np.full(7, -1, dtype=np.int8))
+        monkeypatch.setattr(Running, "of", lambda m: full)
+        case = make_case(9, users=7)
+        scores = CellwiseScores(case.reference, case.released, 35)
+        wanted = exact_best(slow_scores(case.reference, case.released))
+        assert scores.best().tolist() == wanted
 
     def test_too_many_single_regions_go_cell_by_cell(self, make_case: Callable[..., Case]) -> None:
         case = make_case(1, users=4, sizes=(1,), gaps=0.0)

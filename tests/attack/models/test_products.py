@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tracecup.attack.models.bags import Bags
-from tracecup.attack.models.products import BlockedScores, ProductScores, product_scores
+from tracecup.attack.models.products import TILE, ProductScores, product_scores
+
+STEPS = pytest.mark.parametrize("step", [18, 7, 1])
 
 
 def dense_bags(weights: NDArray[np.float64]) -> Bags:
@@ -30,52 +32,74 @@ def random_parts(
     return random.random((m, rows)), random.random((rows, m)), random.normal(size=m)
 
 
+def product(
+    weights: NDArray[np.float64] | Bags, table: NDArray[np.float64], bias: NDArray[np.float64],
+    constant: NDArray[np.float64] | None = None, step: int | None = None,
+) -> ProductScores:  # fmt: skip
+    """The scores of bags and a table that is handed out in blocks of `step` users."""
+    bags = weights if isinstance(weights, Bags) else dense_bags(weights)
+    m = len(bags.lengths)
+
+    def columns(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.ascontiguousarray(table[:, low:high]), bias[low:high]
+
+    return ProductScores(bags, columns, np.zeros(m) if constant is None else constant, step or m)
+
+
 class TestProductScores:
     @pytest.mark.parametrize(("m", "rows"), [(1, 1), (7, 3), (16, 8), (33, 29)])
     def test_is_the_product(self, m: int, rows: int) -> None:
         weights, table, bias = random_parts(1, m, rows)
         constant = np.arange(float(m))
-        scores = ProductScores(dense_bags(weights), table, bias, constant)
+        scores = product(weights, table, bias, constant)
         wanted = weights @ table + bias + constant[:, None]
         assert scores.rows(0, m) == pytest.approx(wanted, abs=1e-12)
         assert scores.best().tolist() == wanted.argmax(axis=1).tolist()
 
-    def test_float64_decides_where_float32_cannot(self) -> None:
+    @STEPS
+    def test_float64_decides_where_float32_cannot(self, step: int) -> None:
         # the second user is better by 1e-8 of a score of about 1000
         table = np.full((4, 18), 100.0)
         table[:, 5] = 250.0
         table[:, 11] = 250.0 + 2.5e-9
-        scores = ProductScores(dense_bags(np.ones((18, 4))), table, np.zeros(18), np.zeros(18))
+        scores = product(np.ones((18, 4)), table, np.zeros(18), step=step)
         assert np.float32(table[0, 5]) == np.float32(table[0, 11])
         assert scores.best().tolist() == [11] * 18
 
-    def test_a_tie_goes_to_the_smallest(self) -> None:
+    @STEPS
+    def test_a_tie_goes_to_the_smallest(self, step: int) -> None:
         table = np.full((4, 18), 100.0)
         table[:, 5] = 250.0
         table[:, 11] = 250.0 + 2e-10
-        scores = ProductScores(dense_bags(np.ones((18, 4))), table, np.zeros(18), np.zeros(18))
+        scores = product(np.ones((18, 4)), table, np.zeros(18), step=step)
         assert scores.best().tolist() == [5] * 18
 
     def test_undefined_entries_are_not_read(self) -> None:
         weights, table, bias = random_parts(2, 5, 4)
         bags = dense_bags(weights)
         bags.ids[:, 3], bags.weights[:, 3], bags.lengths[:] = 1_000_000, np.nan, 3
-        scores = ProductScores(bags, table, bias, np.zeros(5))
+        scores = product(bags, table, bias)
         wanted = weights[:, :3] @ table[:3] + bias
         assert scores.rows(0, 5) == pytest.approx(wanted, abs=1e-12)
         assert scores.best().tolist() == wanted.argmax(axis=1).tolist()
 
     @settings(max_examples=50)
-    @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 20), st.integers(0, 9))
+    @given(
+        st.integers(0, 2**32),
+        st.integers(1, 40),
+        st.integers(1, 20),
+        st.integers(0, 9),
+        st.integers(1, 40),
+    )
     def test_the_shortlist_never_loses_the_best(
-        self, seed: int, m: int, rows: int, exponent: int
+        self, seed: int, m: int, rows: int, exponent: int, step: int
     ) -> None:
         # columns that differ by 10^-exponent only: near ties on all scales
         weights, table, bias = random_parts(seed, m, rows)
         table = 10.0 + table * 10.0**-exponent
         bias *= 10.0**-exponent
         weights = np.round(weights * 50)
-        scores = ProductScores(dense_bags(weights), table, bias, np.zeros(m))
+        scores = product(weights, table, bias, step=step)
         rows_ = scores.rows(0, m)
         best = scores.best()
         reached = rows_[np.arange(m), best]
@@ -83,17 +107,37 @@ class TestProductScores:
         first = (rows_ >= rows_.max(axis=1, keepdims=True) - 0.999e-9).argmax(axis=1)
         assert (best <= first).all()
 
+    def test_longer_chains_of_near_ties_than_are_kept(self) -> None:
+        # every user is 1e-10 better than the one before: the answer is ten before the last
+        m = TILE + 88
+        table = 10.0 + np.arange(m)[None, :] * 1e-10
+        scores = product(np.ones((m, 1)), table, np.zeros(m), step=100)
+        exact = scores.rows(0, 1)[0]
+        wanted = int((exact >= exact.max() - 1e-9).argmax())
+        assert scores.best().tolist() == [wanted] * m
+        assert m - 12 < wanted < m - 8
 
-class TestProductScoresInBlocks:
-    def test_same_as_with_the_whole_table(self) -> None:
+    @pytest.mark.parametrize("biased", [False, True])
+    def test_over_several_tiles(self, biased: bool) -> None:
+        m = 2 * TILE + 7
+        weights, table, bias = random_parts(4, m, 5)
+        scores = product(weights, table, bias * biased, step=TILE + 3)
+        wanted = weights @ table + bias * biased
+        assert scores.best().tolist() == wanted.argmax(axis=1).tolist()
+
+    def test_a_block_of_the_table_is_made_once(self) -> None:
         weights, table, bias = random_parts(3, 11, 6)
+        made: list[tuple[int, int]] = []
 
         def columns(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            made.append((low, high))
             return np.ascontiguousarray(table[:, low:high]), bias[low:high]
 
         whole = product_scores(dense_bags(weights), columns, np.zeros(11))
-        blocks = product_scores(dense_bags(weights), columns, np.zeros(11), max_table_entries=20)
-        assert isinstance(whole, ProductScores)
-        assert isinstance(blocks, BlockedScores)
-        assert np.array_equal(blocks.rows(2, 9), whole.rows(2, 9))
-        assert np.array_equal(blocks.best(), whole.best())
+        wanted, rows = whole.best(), whole.rows(2, 9)
+        assert made == [(0, 11)]
+        blocks = product_scores(dense_bags(weights), columns, np.zeros(11), max_table_entries=24)
+        made.clear()
+        assert np.array_equal(blocks.best(), wanted)
+        assert made == [(0, 4), (4, 8), (8, 11)]
+        assert np.array_equal(blocks.rows(2, 9), rows)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.attack.scores import Scores
+from tracecup.attack.models.running import Running, enter, threshold
+from tracecup.attack.scores import Scores, best_of_rows
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
@@ -52,6 +53,25 @@ class CellwiseScores(Scores):
         map_blocks(work, high - low)
         return out
 
+    def best(self) -> NDArray[np.int32]:
+        """The best user of every pseudonym, ties to the smallest; every block is made once."""
+        m, released = self.n_users, self._released
+        running = Running.of(m)
+
+        def work(low: int, high: int) -> None:
+            at = slice(low, high)
+            _offer_cells(
+                self._reference.regions, released.offsets[low * released.times :],
+                released.regions, released.times, self._n_regions,
+                running.users[at], running.scores[at], running.counts[at],
+            )  # fmt: skip
+
+        map_blocks(work, m)
+        best = running.best()
+        for k in running.undecided():
+            best_of_rows(self.rows(k, k + 1), best[k : k + 1])
+        return best
+
 
 @kernel
 def _score_cells(
@@ -64,33 +84,70 @@ def _score_cells(
 ) -> None:
     users = reference.shape[0]
     table = np.empty((n_regions, USERS_PER_BLOCK))
-    product = np.empty(USERS_PER_BLOCK)
-    total = np.empty(USERS_PER_BLOCK)
-    logs = np.empty(USERS_PER_BLOCK)
+    work = np.empty((3, USERS_PER_BLOCK))
     for first in range(0, users, USERS_PER_BLOCK):
         width = min(USERS_PER_BLOCK, users - first)
         _relative_probabilities(reference[first : first + width], table)
         for k in range(out.shape[0]):
-            kept, pending = 0, 0
-            product[:] = 1.0
-            logs[:] = 0.0
-            for cell in range(k * times, (k + 1) * times):
-                begin, end = offsets[cell], offsets[cell + 1]
-                if begin == end:
-                    continue
-                kept += 1
-                _sum_members(table, regions, begin, end, total)
-                share = 1.0 / (end - begin)
-                for u in range(USERS_PER_BLOCK):
-                    product[u] *= total[u] * share
-                pending += 1
-                if pending == CELLS_PER_LOGARITHM:
-                    for u in range(USERS_PER_BLOCK):
-                        logs[u] += math.log(product[u])
-                    product[:] = 1.0
-                    pending = 0
+            _likelihoods(table, offsets[k * times : (k + 1) * times + 1], regions, work)
             for u in range(width):
-                out[k, first + u] = logs[u] + math.log(product[u]) + kept * LOG_FLOOR
+                out[k, first + u] = work[0, u]
+
+
+@kernel
+def _offer_cells(
+    reference: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    regions: NDArray[np.int32],
+    times: int,
+    n_regions: int,
+    users: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    counts: NDArray[np.int8],
+) -> None:
+    """Show every user to every pseudonym, a block of users after the other; see `Running`."""
+    table = np.empty((n_regions, USERS_PER_BLOCK))
+    work = np.empty((3, USERS_PER_BLOCK))
+    for first in range(0, reference.shape[0], USERS_PER_BLOCK):
+        width = min(USERS_PER_BLOCK, reference.shape[0] - first)
+        _relative_probabilities(reference[first : first + width], table)
+        for k in range(len(counts)):
+            _likelihoods(table, offsets[k * times : (k + 1) * times + 1], regions, work)
+            needed = threshold(scores[k], counts, k, 1.0)
+            for u in range(width):
+                if work[0, u] >= needed:
+                    enter(users[k], scores[k], counts, k, first + u, work[0, u])
+
+
+@kernel
+def _likelihoods(
+    table: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    regions: NDArray[np.int32],
+    work: NDArray[np.float64],
+) -> None:
+    """work[0] = the scores of a block of users for the cells of one pseudonym."""
+    logs, product, total = work[0], work[1], work[2]
+    kept, pending = 0, 0
+    product[:] = 1.0
+    logs[:] = 0.0
+    for cell in range(len(offsets) - 1):
+        begin, end = offsets[cell], offsets[cell + 1]
+        if begin == end:
+            continue
+        kept += 1
+        _sum_members(table, regions, begin, end, total)
+        share = 1.0 / (end - begin)
+        for u in range(USERS_PER_BLOCK):
+            product[u] *= total[u] * share
+        pending += 1
+        if pending == CELLS_PER_LOGARITHM:
+            for u in range(USERS_PER_BLOCK):
+                logs[u] += math.log(product[u])
+            product[:] = 1.0
+            pending = 0
+    for u in range(USERS_PER_BLOCK):
+        logs[u] += math.log(product[u]) + kept * LOG_FLOOR
 
 
 @kernel

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.attack.models.bags import Bags, bag_cells, visited_regions
 from tracecup.attack.models.cellwise import FLOOR, LOG_FLOOR, CellwiseScores
-from tracecup.attack.models.products import MAX_TABLE_ENTRIES, ProductScores
+from tracecup.attack.models.products import MAX_TABLE_ENTRIES, TILE, product_scores
 from tracecup.attack.scores import Scores
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
@@ -29,31 +29,38 @@ def visit_scores(
 
     V[u, r] = c[u, r] / sum_r c[u, r] from the reference counts c, and 1e-8 where c = 0 (paper,
     Section 4.2). Deleted cells contribute nothing; a region that stands twice in a cell counts
-    twice. With D distinct cells and D m <= `max_table_entries` a (D, m) table of
-    log(mean / 1e-8) is built and multiplied with the pseudonyms' counts of distinct cells;
-    otherwise cells are evaluated one by one in bounded memory. Both agree to rounding.
+    twice. With D distinct cells, a (D, m) table of log(mean / 1e-8) is multiplied with the
+    pseudonyms' counts of distinct cells, made in blocks of users with at most
+    `max_table_entries` entries. Where nearly all cells are different, or so many that 512 users
+    exceed that, cells are evaluated one by one in bounded memory. Both agree to rounding.
     """
-    m = reference.n_users
+    m, times = released.shape
     keep = visited_regions(reference, n_regions)
-    bags = bag_cells(released, n_regions, keep, max_sets=max_table_entries // m)
-    if bags is None or bags.n_rows * m > max_table_entries:
+    whole, few = max_table_entries // m, min(max_table_entries // TILE, m * times // 8)
+    bags = bag_cells(released, n_regions, keep, max_sets=max(whole, few))
+    if bags is None or bags.n_rows > max(whole, max_table_entries // TILE):
         return CellwiseScores(reference, released, n_regions)
-    table = _likelihood_table(reference, bags, n_regions)
+
+    def columns(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return _likelihood_table(reference, bags, n_regions, low, high), np.zeros(high - low)
+
     constant = bags.cells.astype(np.float64) * LOG_FLOOR
-    return ProductScores(bags, table, np.zeros(m), constant)
+    return product_scores(bags, columns, constant, max_table_entries)
 
 
-def _likelihood_table(reference: Traces, bags: Bags, n_regions: int) -> NDArray[np.float64]:
-    """table[d, u] = log(mean over the regions r of row d of V[u, r] / 1e-8), >= 0."""
-    table = np.zeros((bags.n_rows, reference.n_users))
+def _likelihood_table(
+    reference: Traces, bags: Bags, n_regions: int, low: int, high: int
+) -> NDArray[np.float64]:
+    """table[d, u] = log(mean over the regions r of row d of V[low + u, r] / 1e-8), >= 0."""
+    table = np.zeros((bags.n_rows, high - low))
 
-    def work(low: int, high: int) -> None:
+    def work(begin: int, end: int) -> None:
         _fill_table(
-            reference.regions[low:high], bags.row_offsets, bags.row_regions, n_regions,
-            table[:, low:high],
+            reference.regions[low + begin : low + end], bags.row_offsets, bags.row_regions,
+            n_regions, table[:, begin:end],
         )  # fmt: skip
 
-    map_blocks(work, reference.n_users)
+    map_blocks(work, high - low)
     return table
 
 

@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.models.bags import Bags
-from tracecup.attack.scores import TIE, Scores
+from tracecup.attack.models.running import Running, enter, threshold
+from tracecup.attack.scores import TIE, Scores, best_of_rows
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 
 MAX_TABLE_ENTRIES = 1 << 25
 """Rows times users of the largest table that is built: 256 MiB in float64, 128 in float32."""
+
+TILE = 512
+"""Users whose sums are made together: a tile of 1024 rows is 2 MiB and stays near the core."""
 
 Columns = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
 """(low, high) -> table of shape (rows, high - low) and bias of users low..high-1."""
@@ -27,95 +31,120 @@ def product_scores(
     columns: Columns,
     constant: NDArray[np.float64],
     max_table_entries: int = MAX_TABLE_ENTRIES,
-) -> Scores:
+) -> ProductScores:
     """The product of `bags` with the table that `columns` makes; in blocks if it is too large."""
     m = len(bags.lengths)
     if bags.n_rows * m > max_table_entries:
-        return BlockedScores(bags, columns, constant, max_table_entries)
+        step = max(1, max_table_entries // bags.n_rows)
+        return ProductScores(bags, columns, constant, step - step % TILE or step)
     table, bias = columns(0, m)
-    return ProductScores(bags, table, bias, constant)
+
+    def held(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return table[:, low:high], bias[low:high]
+
+    return ProductScores(bags, held, constant, m)
 
 
 class ProductScores(Scores):
     """S[k, u] = constant[k] + bias[u] + sum_j weights[k, j] * table[ids[k, j], u].
 
-    `bags` holds m bags, `table` (float64, >= 0) has shape (rows, users). Weights must be >= 0.
+    `bags` holds m bags; `columns` makes the table (float64, >= 0, rows x users) and the bias of a
+    block of users, `step` users at a time. Weights must be >= 0.
 
-    `best()` computes the sum with n terms in float32. With unit roundoff u = 2^-24, rounding
-    table, weights, products and partial sums leaves, in whatever order the terms are added, a
-    relative error of at most g = (n + 8) u / (1 - (n + 8) u), because no term is negative. Every
-    user whose upper bound reaches the largest lower bound is computed again in float64 (none if
-    only one is left), so the result is that of the float64 matrix. The row of sums stays in the
-    first-level cache and the m x m matrix never exists. O(entries of the bags x users).
+    `best()` makes every block of the table once. Tile by tile of 512 users it computes the sum
+    with n terms in float32. With unit roundoff u = 2^-24, rounding table, weights, products and
+    partial sums leaves, in whatever order the terms are added, a relative error of at most
+    g = (n + 8) u / (1 - (n + 8) u), because no term is negative. Every user whose upper bound
+    reaches the largest lower bound, or what an earlier user reached, is computed again in
+    float64, so the result is that of the float64 matrix. A tile stays in the second-level cache
+    and the m x m matrix never exists. O(entries of the bags x users) time, O(rows x step) memory.
     """
 
     def __init__(
-        self,
-        bags: Bags,
-        table: NDArray[np.float64],
-        bias: NDArray[np.float64],
-        constant: NDArray[np.float64],
+        self, bags: Bags, columns: Columns, constant: NDArray[np.float64], step: int
     ) -> None:
-        self.n_users = table.shape[1]
-        self._bags, self._table, self._bias, self._constant = bags, table, bias, constant
+        self.n_users = len(bags.lengths)
+        self._bags, self._columns, self._constant, self._step = bags, columns, constant, step
 
     def rows(self, low: int, high: int) -> NDArray[np.float64]:
         """Scores of pseudonyms low..high-1 in float64."""
-        out = np.empty((high - low, self.n_users))
-        bags = self._bags
-
-        def work(begin: int, end: int) -> None:
-            at = slice(low + begin, low + end)
-            _score_rows(
-                bags.ids[at], bags.weights[at], bags.lengths[at],
-                self._table, self._bias, self._constant[at], out[begin:end],
-            )  # fmt: skip
-
-        map_blocks(work, high - low)
-        return out
+        return self._rows_of(slice(low, high))
 
     def best(self) -> NDArray[np.int32]:
         """The best user of every pseudonym, ties to the smallest; shape (m,)."""
-        bags, coarse = self._bags, self._table.astype(np.float32)
-        best = np.empty(self.n_users, dtype=np.int32)
+        running = Running.of(self.n_users)
+        for begin, end in self._user_blocks():
+            self._show(begin, end, running)
+        best, undecided = running.best(), running.undecided()
+        for low in range(0, len(undecided), 16):
+            asked = undecided[low : low + 16]
+            answer = np.empty(len(asked), dtype=np.int32)
+            best_of_rows(self._rows_of(asked), answer)
+            best[asked] = answer
+        return best
+
+    def _user_blocks(self) -> list[tuple[int, int]]:
+        m, step = self.n_users, self._step
+        return [(low, min(low + step, m)) for low in range(0, m, step)]
+
+    def _show(self, begin: int, end: int, running: Running) -> None:
+        """Show users begin..end-1 to every pseudonym."""
+        table, bias = self._columns(begin, end)
+        bags, tiles, unbiased = self._bags, _tiles(table), not bias.any()
 
         def work(low: int, high: int) -> None:
             at = slice(low, high)
-            _best_users(
-                bags.ids[at], bags.weights[at], bags.lengths[at],
-                coarse, self._table, self._bias, best[at],
+            _offer(
+                bags.ids[at], bags.weights[at], bags.lengths[at], tiles, table, bias, unbiased,
+                begin, running.users[at], running.scores[at], running.counts[at],
             )  # fmt: skip
 
         map_blocks(work, self.n_users)
-        return best
 
-
-class BlockedScores(Scores):
-    """The same scores where the whole table would be too large: users block by block.
-
-    Blocks of the table are made anew for every block of rows.
-    """
-
-    def __init__(
-        self,
-        bags: Bags,
-        columns: Columns,
-        constant: NDArray[np.float64],
-        max_table_entries: int = MAX_TABLE_ENTRIES,
-    ) -> None:
-        self.n_users = len(bags.lengths)
-        self._bags, self._columns, self._constant = bags, columns, constant
-        self._step = max(1, max_table_entries // max(1, bags.n_rows))
-
-    def rows(self, low: int, high: int) -> NDArray[np.float64]:
-        """Scores of pseudonyms low..high-1 in float64."""
-        out = np.empty((high - low, self.n_users))
-        for begin in range(0, self.n_users, self._step):
-            end = min(begin + self._step, self.n_users)
-            table, bias = self._columns(begin, end)
-            product = ProductScores(self._bags, table, bias, self._constant)
-            out[:, begin:end] = product.rows(low, high)
+    def _rows_of(self, pseudonyms: slice | NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of the chosen pseudonyms, one block of the table after the other."""
+        bags, constant = self._bags, self._constant[pseudonyms]
+        ids, weights = bags.ids[pseudonyms], bags.weights[pseudonyms]
+        lengths = bags.lengths[pseudonyms]
+        out = np.empty((len(lengths), self.n_users))
+        for begin, end in self._user_blocks():
+            _score_block(
+                ids, weights, lengths, *self._columns(begin, end), constant, out[:, begin:end]
+            )
         return out
+
+
+def _score_block(
+    ids: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    lengths: NDArray[np.int64],
+    table: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    constant: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """The scores of all bags and the users of one block, in threads."""
+
+    def work(low: int, high: int) -> None:
+        at = slice(low, high)
+        _score_rows(ids[at], weights[at], lengths[at], table, bias, constant[at], out[at])
+
+    map_blocks(work, len(lengths))
+
+
+def _tiles(table: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The table in float32, cut into tiles of users: shape (tiles, rows, TILE), zeros beyond."""
+    rows, users = table.shape
+    n_tiles = -(-users // TILE)
+    tiles = np.zeros((n_tiles, rows, TILE), dtype=np.float32)
+
+    def work(low: int, high: int) -> None:
+        for t in range(low, high):
+            part = table[:, t * TILE : (t + 1) * TILE]
+            tiles[t, :, : part.shape[1]] = part
+
+    map_blocks(work, n_tiles)
+    return tiles
 
 
 @kernel
@@ -136,74 +165,79 @@ def _score_rows(
 
 
 @kernel
-def _best_users(
+def _offer(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
     lengths: NDArray[np.int64],
     coarse: NDArray[np.float32],
     table: NDArray[np.float64],
     bias: NDArray[np.float64],
-    best: NDArray[np.int32],
+    unbiased: bool,
+    first_user: int,
+    users: NDArray[np.int32],
+    scores: NDArray[np.float64],
+    counts: NDArray[np.int8],
 ) -> None:
+    """Show the users of a block, first_user and on, to every pseudonym; see `Running`."""
     m = table.shape[1]
-    sums = np.empty(m, dtype=np.float32)
-    shortlist = np.empty(m, dtype=np.int32)
-    exact = np.empty(m)
+    sums = np.empty(TILE, dtype=np.float32)
     rough_weights = np.empty(weights.shape[1], dtype=np.float32)
-    for k in range(len(lengths)):
-        n = lengths[k]
-        for j in range(n):
-            rough_weights[j] = weights[k, j]
-        _add_rows(ids[k], rough_weights, n, coarse, sums)
-        drift = (n + 8) * 2.0**-24
-        error = drift / (1.0 - drift)
-        found = _shortlist(sums, bias, 1.0 / (1.0 + error), 1.0 / (1.0 - error), shortlist)
-        if found == 1:
-            best[k] = shortlist[0]
-            continue
-        top = -np.inf
-        for c in range(found):
-            u = shortlist[c]
-            total = 0.0
+    for tile in range(coarse.shape[0]):
+        begin = tile * TILE
+        width = min(TILE, m - begin)
+        for k in range(len(lengths)):
+            n = lengths[k]
             for j in range(n):
-                total += weights[k, j] * table[ids[k, j], u]
-            exact[c] = total + bias[u]
-            top = max(top, exact[c])
-        c = 0
-        while exact[c] < top - TIE:
-            c += 1
-        best[k] = shortlist[c]
+                rough_weights[j] = weights[k, j]
+            _add_rows(ids[k], rough_weights, n, coarse[tile], sums)
+            drift = (n + 8) * 2.0**-24
+            error = drift / (1.0 - drift)
+            shrink, grow = 1.0 / (1.0 + error), 1.0 / (1.0 - error)
+            needed = threshold(scores[k], counts, k, 1.1)
+            if unbiased:
+                highest = _largest(sums)
+                lowest = highest * shrink
+                highest *= grow
+            else:
+                highest = _largest_biased(sums, grow, bias[begin:])
+                lowest = _largest_biased(sums, shrink, bias[begin:]) if highest >= needed else 0.0
+            if highest < needed:
+                continue
+            needed = max(needed, lowest - 1.1 * TIE)
+            for q in range(width):
+                u = begin + q
+                if sums[q] * grow + bias[u] >= needed:
+                    total = 0.0
+                    for j in range(n):
+                        total += weights[k, j] * table[ids[k, j], u]
+                    enter(users[k], scores[k], counts, k, first_user + u, total + bias[u])
 
 
 @kernel
-def _shortlist(
-    sums: NDArray[np.float32],
-    bias: NDArray[np.float64],
-    shrink: float,
-    grow: float,
-    shortlist: NDArray[np.int32],
-) -> int:
-    """Users whose score may be within TIE of the largest; returns how many, ascending.
+def _largest(sums: NDArray[np.float32]) -> float:
+    """The maximum, in 16 lanes, which the compiler turns into vector code; TILE is a multiple."""
+    lanes = np.full(16, -np.inf, dtype=np.float32)
+    for begin in range(0, len(sums), 16):
+        for q in range(16):
+            value = sums[begin + q]
+            lanes[q] = value if value > lanes[q] else lanes[q]
+    return float(lanes.max())
 
-    The maximum is taken in 16 lanes, which the compiler turns into vector code.
-    """
-    m = len(sums)
-    whole = m - m % 16
+
+@kernel
+def _largest_biased(sums: NDArray[np.float32], factor: float, bias: NDArray[np.float64]) -> float:
+    """The maximum of sums x factor + bias over the users that have a bias, in the same way."""
+    n = min(len(sums), len(bias))
+    whole = n - n % 16
     lanes = np.full(16, -np.inf)
     for begin in range(0, whole, 16):
         for q in range(16):
-            value = sums[begin + q] * shrink + bias[begin + q]
+            value = sums[begin + q] * factor + bias[begin + q]
             lanes[q] = value if value > lanes[q] else lanes[q]
-    top = lanes.max()
-    for u in range(whole, m):
-        top = max(top, sums[u] * shrink + bias[u])
-    top -= 1.1 * TIE
-    n = 0
-    for u in range(m):
-        if sums[u] * grow + bias[u] >= top:
-            shortlist[n] = u
-            n += 1
-    return n
+    top = float(lanes.max())
+    for q in range(whole, n):
+        top = max(top, sums[q] * factor + bias[q])
+    return top
 
 
 @kernel
