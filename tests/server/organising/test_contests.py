@@ -283,7 +283,7 @@ class TestPause:
     def test_without_a_shift_instants_stay(self, contest, final, actor, at):
         running.pause(contest, actor, "x")
         at(DEADLINE)
-        running.resume(contest, actor, "y", shift=False)
+        running.resume(contest, actor, "y", shift=False, confirm=contest.slug)
         assert contest.rules.round("final").phases.judge == DEADLINE
 
     def test_what_was_published_by_hand_meanwhile_stays(self, contest, actor, at):

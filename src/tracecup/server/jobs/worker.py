@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.db.utils import DatabaseError
 
+from tracecup.server import clockwatch
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox, schedule
 from tracecup.server.jobs.kinds import kind_of
@@ -125,6 +126,8 @@ class Worker:
 def act(job: Job) -> None:
     """Do what an act does; inside the transaction that finishes the job."""
     round = Round.objects.select_related("contest").get(pk=job.payload["round"])
+    if clockwatch.holds(round.contest):
+        raise NotNow("the clock is in doubt", 5)
     do = kind_of(job.kind).act
     assert do is not None
     try:

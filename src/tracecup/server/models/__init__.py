@@ -3,6 +3,7 @@
 Rows hold facts; what may be done with them is decided in `windows` and `services`.
 """
 
+from tracecup.server.models.clock import ClockWatch
 from tracecup.server.models.contests import (
     Announcement,
     Appeal,
@@ -24,6 +25,7 @@ __all__ = [
     "Announcement",
     "ApiToken",
     "Appeal",
+    "ClockWatch",
     "Contest",
     "Download",
     "Extension",

@@ -1,4 +1,4 @@
-"""What organisers can do with the contest as a whole: its clock, its teams' news, its rules.
+"""What organisers can do with the contest as a whole: its teams' news, its rules, its copies.
 
 Each function is declared once as an act of a page and of the API; what is dangerous needs `why`.
 """
@@ -13,11 +13,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Schema
 
-from tracecup.server import clock
 from tracecup.server.errors import not_found
 from tracecup.server.jobs import data as queue
 from tracecup.server.models import Announcement, Appeal, Job
-from tracecup.server.organising import contests, repairs, rulechange, running
+from tracecup.server.organising import contests, repairs, rulechange
 from tracecup.server.organising import data as run
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
@@ -25,6 +24,7 @@ from tracecup.server.organising.data_teams import team_of
 from tracecup.server.organising.given import (
     MAX_WHY,
     ActForm,
+    Confirmed,
     Number,
     Shown,
     Why,
@@ -36,7 +36,6 @@ from tracecup.server.organising.rehearsal import rehearse as begin_rehearsal
 from tracecup.server.teams import messages
 
 ACTS = Acts()
-PHASE_CHOICES = [("anonymize", _("Anonymization")), ("attack", _("Attack"))]
 MAX_RULES = 256 * 1024
 SLUG = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
 Division = Annotated[str, Field(max_length=80)]
@@ -47,58 +46,6 @@ class Made(Schema):
 
     slug: str
     name: str
-
-
-@ACTS.act("run", Route("POST", CONTEST + "/pause"))
-def pause(at: At, body: Why) -> Done:
-    """Accept nothing and do nothing until `resume`."""
-    running.pause(at.contest, at.actor, body.why)
-    return Done(gettext("The contest is paused."))
-
-
-class Resume(Why):
-    """`shift` moves all that lies ahead by the length of the pause."""
-
-    shift: Annotated[
-        bool, Shown(_("Move every deadline that lies ahead by the length of the pause"))
-    ] = True
-
-
-class Shifted(Schema):
-    """By how many seconds everything ahead was moved."""
-
-    seconds: float
-
-
-@ACTS.act("run", Route("POST", CONTEST + "/resume", Shifted))
-def resume(at: At, body: Resume) -> Done:
-    """Go on after a pause."""
-    moved = running.resume(at.contest, at.actor, body.why, body.shift)
-    said = gettext("The contest goes on; no deadline was moved.")
-    if moved:
-        said = gettext("The contest goes on; everything ahead was moved by %(span)s.")
-        said %= {"span": rulechange.shown_span(moved)}
-    return Done(said, lambda: Shifted(seconds=moved.total_seconds()))
-
-
-class Deadline(Why):
-    """Another end of a phase (anonymize, attack); with `follow` all later instants move along."""
-
-    phase: Annotated[str, Shown(_("Phase"), choices=PHASE_CHOICES)] = Field(
-        pattern="^(anonymize|attack)$"
-    )
-    until: Annotated[datetime, Shown(_("New end"))]
-    follow: Annotated[bool, Shown(_("Everything later moves along"))] = True
-
-
-@ACTS.act("run", Route("POST", CONTEST + "/deadline", run_site.PlanRow, in_round=True))
-def deadline(at: At, body: Deadline) -> Done:
-    """Another end of a phase for all teams."""
-    plan = running.move_deadline(
-        at.require_round(), body.phase, body.until, at.actor, body.why, follow=body.follow
-    )
-    said = gettext("The deadline was moved. Tell the teams: announce it below.")
-    return Done(said, lambda: run_site.plan_row(plan))
 
 
 class Message(Schema):
@@ -149,48 +96,6 @@ def _announcement(at: At, number: int) -> Announcement:
     if found is None:
         raise not_found("announcement")
     return found
-
-
-class Move(Schema):
-    """How far to move the clock of a demo."""
-
-    seconds: float = Field(ge=-3.2e8, le=3.2e8)
-
-
-class Now(Schema):
-    """The time on the contest's clock."""
-
-    now: datetime
-
-
-@ACTS.act(route=Route("POST", CONTEST + "/clock", Now))
-def move_clock(at: At, body: Move) -> Done:
-    """Move the clock of a demo or rehearsal."""
-    now = running.move_clock(at.contest, body.seconds, at.actor)
-    return Done(gettext("The clock was moved."), lambda: Now(now=now))
-
-
-class Hours(Schema):
-    """How far to move the clock of a demo, for people."""
-
-    hours: Annotated[float, Shown(_("Hours to move the clock by"))] = 1
-
-
-@ACTS.act("run", name="clock")
-def move_by_hours(at: At, body: Hours) -> Done:
-    """Move the clock of a demo or rehearsal by hours."""
-    return move_clock(at, Move.model_construct(seconds=3600 * body.hours))
-
-
-@ACTS.act("run")
-def next_phase(at: At) -> Done:
-    """Move the clock of a demo or rehearsal to the next phase."""
-    now = clock.contest_now(at.contest)
-    ahead = running.phase_ahead(at.require_round(), now)
-    if ahead is None:
-        return Done(gettext("No phase lies ahead."))
-    running.move_clock(at.contest, (ahead[1] - now).total_seconds() + 1, at.actor)
-    return Done(gettext("The clock was moved to the next phase."))
 
 
 class AppealsWindow(Why):
@@ -258,7 +163,7 @@ class RulesText(Schema):
     text: str = Field(max_length=MAX_RULES)
 
 
-class RulesChange(RulesText, Why):
+class RulesChange(RulesText, Confirmed):
     """New rules; `version` is the one they were made from."""
 
     version: int | None = Field(None, ge=1, le=2**31 - 1)
@@ -281,6 +186,7 @@ class RulesForm(ActForm):
         required=False,
         help_text=_("Required to save; kept in the log permanently."),
     )
+    confirm = forms.CharField(max_length=60, required=False, widget=forms.HiddenInput)
     shown = {
         "text": Shown(initial=lambda place: place.contest.rules_text),
         "version": Shown(initial=lambda place: place.contest.rules_version),
@@ -307,7 +213,9 @@ def plan_rules(at: At, body: RulesText) -> Done:
 )
 def change_rules(at: At, body: RulesChange) -> Done:
     """Take a new text of the rules."""
-    done = rulechange.change_rules(at.contest, body.text, at.actor, body.why, body.version)
+    done = rulechange.change_rules(
+        at.contest, body.text, at.actor, body.why, body.version, body.confirm
+    )
     said = gettext("The rules were changed. The text before is in the list below.")
     return Done(said, lambda: run_site.plan_row(done))
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
-from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -21,7 +20,16 @@ from tracecup.server.organising import data_teams as run_teams
 from tracecup.server.organising.act import CONTEST, ROUND, Acts, At, Done, Route
 from tracecup.server.organising.data_scores import result_set_of
 from tracecup.server.organising.data_teams import submission_of
-from tracecup.server.organising.given import Number, Reference, Shown, Switch, Why
+from tracecup.server.organising.given import (
+    Confirmed,
+    Number,
+    Reference,
+    Shown,
+    Switch,
+    Why,
+    instant_widget,
+)
+from tracecup.server.organising.takeback import take_back
 from tracecup.server.web.context import Place
 
 ACTS = Acts()
@@ -65,6 +73,15 @@ def publish(at: At, body: Why) -> Done:
     round = at.require_round()
     repairs.publish_now(round, at.actor, body.why)
     said = gettext("The releases are published; attacks may begin when their phase is open.")
+    return Done(said, lambda: run_scores.judge_page(at.role, round))
+
+
+@ACTS.act("run-judge", Route("POST", ROUND + "/unpublish", run_scores.JudgePage, in_round=True))
+def unpublish(at: At, body: Why) -> Done:
+    """Take the publication back, while nobody else has fetched any of it."""
+    round = at.require_round()
+    take_back(round, at.actor, body.why)
+    said = gettext("The publication was taken back; releases wait until an organiser publishes.")
     return Done(said, lambda: run_scores.judge_page(at.role, round))
 
 
@@ -138,8 +155,7 @@ def release(at: At, body: Why, number: Number) -> Done:
 
 def _begins(label: Any, phase: str) -> Shown:
     """When a phase begins: to the second, as it is now, in the contest's zone."""
-    shown = {"attrs": {"type": "datetime-local", "step": "1"}, "format": "%Y-%m-%dT%H:%M:%S"}
-    options = {"help_text": "", "widget": forms.DateTimeInput(**shown)}
+    options = {"help_text": "", "widget": instant_widget("%Y-%m-%d %H:%M:%S")}
     return Shown(label, initial=_as_it_is(phase), options=options)
 
 
@@ -151,7 +167,7 @@ def _as_it_is(phase: str) -> Callable[[Place], datetime | None]:
     return at
 
 
-class PhaseTimes(Why):
+class PhaseTimes(Confirmed):
     """When the phases of a round begin; without an offset in the contest's zone."""
 
     announce: Annotated[datetime, _begins(_("Announcement: teams get their data"), "announce")]
@@ -165,5 +181,5 @@ class PhaseTimes(Why):
 def phases(at: At, body: PhaseTimes) -> Done:
     """When the phases of a round begin."""
     instants = {phase: getattr(body, phase) for phase in PHASES}
-    plan = running.set_phases(at.require_round(), instants, at.actor, body.why)
+    plan = running.set_phases(at.require_round(), instants, at.actor, body.why, body.confirm)
     return Done(gettext("The phases have their times."), lambda: run_site.plan_row(plan))

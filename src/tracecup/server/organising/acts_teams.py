@@ -19,12 +19,13 @@ from tracecup.server.models import Extension
 from tracecup.server.organising import contests, running
 from tracecup.server.organising import data_teams as run_teams
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
-from tracecup.server.organising.acts_contest import PHASE_CHOICES
+from tracecup.server.organising.acts_clock import PHASE_CHOICES
 from tracecup.server.organising.data_teams import team_of
 from tracecup.server.organising.given import (
     HIDDEN,
     MAX_WHY,
     Choices,
+    Confirmed,
     Number,
     Shown,
     TeamNumber,
@@ -259,10 +260,10 @@ def extend(at: At, body: NewExtension, number: TeamNumber) -> Done:
 
 
 @ACTS.act("run-teams", Route("POST", CONTEST + "/extensions/{int:number}/take-back"))
-def take_back(at: At, body: Why, number: Number) -> Done:
+def take_back(at: At, body: Confirmed, number: Number) -> Done:
     """Undo an extension."""
     found = Extension.objects.filter(team__contest=at.contest, pk=number).first()
     if found is None:
         raise not_found("extension")
-    running.take_back_extension(found, at.actor, body.why)
+    running.take_back_extension(found, at.actor, body.why, body.confirm)
     return Done(gettext("The extension was taken back."))

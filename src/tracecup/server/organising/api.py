@@ -1,6 +1,7 @@
 """The organisers' API: the twins of their pages, and what they can do to contest, clock and teams.
 
-What they can do is declared in `acts_contest` and `acts_teams`; rounds are in `api_rounds`.
+What they can do is declared in `acts_clock`, `acts_contest` and `acts_teams`; rounds are in
+`api_rounds`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ninja import Field, Query, Router, Schema, Status
 
 from tracecup.server.access import role_in
 from tracecup.server.errors import not_found
-from tracecup.server.organising import acts_contest, acts_teams, contests
+from tracecup.server.organising import acts_clock, acts_contest, acts_teams, contests
 from tracecup.server.organising import data as run
 from tracecup.server.organising import data_log as run_log
 from tracecup.server.organising import data_site as run_site
@@ -110,5 +111,6 @@ def appeal(request: HttpRequest, slug: str, body: AppealText) -> Status[run.Appe
     return Status(201, run.appeal_row(messages.appeal(team, body.text, actor_of(request))))
 
 
+acts_clock.ACTS.add_routes(router, __name__)
 acts_contest.ACTS.add_routes(router, __name__)
 acts_teams.ACTS.add_routes(router, __name__)

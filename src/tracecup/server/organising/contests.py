@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from tracecup.contest.rules import Rules
+from tracecup.contest.rules.file import parse_rules
 from tracecup.contest.rules.file import rules_text as text_of
 from tracecup.errors import Problem
 from tracecup.server import auditlog as log
@@ -24,6 +25,7 @@ from tracecup.server.locks import (
     locked,
 )
 from tracecup.server.models import Contest, Organiser, Round, Team
+from tracecup.server.organising.endings import endings_since, require_ahead
 from tracecup.server.organising.owncity import copy_city
 from tracecup.server.organising.rulechange import (
     read_text,
@@ -57,11 +59,13 @@ def create_contest(
     is_public: bool = False,
     is_demo: bool = False,
     is_rehearsal: bool = False,
+    is_over: bool = False,
     divisions: Sequence[str] = (),
 ) -> Contest:
     """A new contest with its rounds; who creates it organises it.
 
     Without a text it has the paper's rules and no instants yet. The name wins over the text's.
+    Only a contest that `is_over`, taken over from elsewhere, may have its phases in the past.
     """
     name = _name(name)
     _check_slug(slug)
@@ -71,6 +75,8 @@ def create_contest(
         text = tidy(rules_text)
         read_text(text)
         text = renamed(text, name)
+    if not (is_demo or is_rehearsal or is_over):
+        require_ahead(parse_rules(text), clock.now())
     with transaction.atomic():
         if Contest.objects.filter(slug=slug).exists():
             raise Refused(
@@ -190,18 +196,25 @@ def delete(contest: Contest, actor: Actor, why: str) -> None:
 
 
 def undelete(contest: Contest, actor: Actor, why: str = "") -> None:
-    """Bring a deleted contest back."""
+    """Bring a deleted contest back.
+
+    Where a deadline passed meanwhile it comes back paused since it was deleted: nothing ends before
+    an organiser has moved its deadlines.
+    """
     with transaction.atomic():
         held = locked(contest)
         if held.deleted_at is not None:
+            gone = held.deleted_at + timedelta(seconds=held.clock_offset)
+            if held.paused_at is None and endings_since(held, gone, clock.contest_now(held)):
+                held.paused_at = gone
             held.deleted_at = None
-            held.save(update_fields=["deleted_at"])
+            held.save(update_fields=["deleted_at", "paused_at"])
             log.record(
                 actor,
                 "contest.undelete",
                 contest=held,
                 before={"deleted": True},
-                after={"deleted": False},
+                after={"deleted": False, "paused": held.paused_at is not None},
                 why=why.strip(),
             )
     contest.refresh_from_db()

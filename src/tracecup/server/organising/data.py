@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from ninja import Schema
 
 from tracecup.contest.challenges import ATTACK_KINDS
-from tracecup.server import clock, windows
+from tracecup.server import clock, clockwatch, windows
 from tracecup.server.access import Role
 from tracecup.server.jobs.data import (
     Hour,
@@ -99,6 +99,19 @@ class RehearsalRow(Schema):
     at: datetime
 
 
+class ClockDoubt(Schema):
+    """A clock of the server that is not trusted: jump, restart, back, away.
+
+    It shows `shown`; by all we know it should show `expected`.
+    """
+
+    machine: str
+    why: str
+    noticed_at: datetime
+    shown: datetime
+    expected: datetime
+
+
 class RunPage(Schema):
     """The state of a contest for its organisers."""
 
@@ -109,6 +122,7 @@ class RunPage(Schema):
     paused_at: datetime | None
     movable_clock: bool
     clock_offset: float
+    clock_doubt: ClockDoubt | None
     appeals_until: datetime | None
     round: RoundHead | None
     rounds: list[RoundHead]
@@ -134,7 +148,8 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
     round = round or windows.current_round(contest, now)
     act, queue, free = next_act(contest), queue_counts(contest), store().free()
     late = act is not None and act.overdue and -(act.seconds or 0.0) > SLOW_SECONDS
-    found = checks(contest, queue, free, late=late)
+    doubt = clockwatch.open_doubt()
+    found = checks(contest, queue, free, late=late, doubt=doubt)
     return RunPage(
         slug=contest.slug,
         name=contest.name,
@@ -143,6 +158,7 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
         paused_at=contest.paused_at,
         movable_clock=contest.is_demo or contest.is_rehearsal,
         clock_offset=contest.clock_offset,
+        clock_doubt=ClockDoubt(**vars(doubt)) if doubt else None,
         appeals_until=contest.appeals_until,
         round=round_head(round, now) if round else None,
         rounds=[round_head(one, now) for one in rounds],

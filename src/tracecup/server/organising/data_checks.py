@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from ninja import Schema
 
+from tracecup.server.clockwatch import Doubt
 from tracecup.server.jobs.data import (
     QueueCounts,
 )
@@ -30,7 +31,9 @@ class Check(Schema):
     next_step: str
 
 
-def checks(contest: Contest, queue: QueueCounts, free: int, *, late: bool) -> list[Check]:
+def checks(
+    contest: Contest, queue: QueueCounts, free: int, *, late: bool, doubt: Doubt | None
+) -> list[Check]:
     """All checks of a contest; `late`: an act of the judge should have happened already."""
     running = contest.paused_at is None
     slow = (queue.oldest_waiting_seconds or 0.0) > SLOW_SECONDS and running
@@ -60,6 +63,16 @@ def checks(contest: Contest, queue: QueueCounts, free: int, *, late: bool) -> li
             _("It runs."),
             _("The contest is paused; nothing is accepted."),
             _("Resume it below when the reason is gone."),
+        ),
+        _check(
+            _("Server's clock"),
+            doubt is None,
+            _("It goes evenly."),
+            _(
+                "It cannot be trusted: nothing happens automatically until you say which time "
+                "is right."
+            ),
+            _("Compare it with another clock, then answer below."),
         ),
         _check(
             _("Automatic acts"),

@@ -25,6 +25,7 @@ from tracecup.server.errors import not_found
 from tracecup.server.judging.service import due_at
 from tracecup.server.models import Release, ResultSet, Round, Submission
 from tracecup.server.organising.data import RoundHead, round_head
+from tracecup.server.organising.takeback import why_not
 from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import live_board, rank_diff
@@ -65,6 +66,7 @@ class JudgePage(Schema):
     publish_at: datetime | None
     can_judge: bool
     can_publish: bool
+    can_take_back: bool
     valid: int
     invalid: int
     missing: int
@@ -202,6 +204,7 @@ def judge_page(role: Role, round: Round | None) -> JudgePage:
         publish_at=round.rules.phases.attack,
         can_judge=not judged and judge_at is not None and now >= judge_at,
         can_publish=judged and round.published_at is None,
+        can_take_back=round.published_at is not None and not why_not(round),
         valid=sum(row.valid for row in counted),
         invalid=sum(not row.valid and bool(row.submission) for row in counted),
         missing=sum(not row.submission for row in counted),

@@ -56,12 +56,13 @@ class EffectRow(Schema):
 
 
 class PlanRow(Schema):
-    """What a new text of the rules would do."""
+    """What a new text of the rules would do; `endings` is what it would end at once, for good."""
 
     ok: bool
     problems: list[ProblemRow]
     effects: list[EffectRow]
     makes_data: bool
+    endings: list[str]
 
 
 class VersionRow(Schema):
@@ -173,6 +174,7 @@ def plan_row(plan: RulesPlan) -> PlanRow:
         problems=[ProblemRow(**problem) for problem in plan.problems],
         effects=[EffectRow(**vars(effect)) for effect in plan.effects],
         makes_data=plan.makes_data,
+        endings=[one.sentence for one in plan.endings],
     )
 
 

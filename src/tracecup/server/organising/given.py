@@ -13,6 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from django import forms
 from django.conf import settings
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Schema
 from pydantic_core import PydanticUndefined
@@ -39,12 +40,27 @@ class Shown:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+INSTANT_FORMATS = [
+    f"%Y-%m-%d{between}{clock}" for between in (" ", "T") for clock in ("%H:%M", "%H:%M:%S")
+]
 HIDDEN: Mapping[str, Any] = {"widget": forms.HiddenInput}
 
 
 def rows(count: int) -> Mapping[str, Any]:
     """A field of several lines."""
     return {"widget": forms.Textarea(attrs={"rows": count})}
+
+
+def instant_widget(format: str) -> forms.DateTimeInput:
+    """An instant as text on a 24-hour clock: browsers' own fields say AM and PM in some countries,
+    and 12:00 at night was taken for noon.
+    """
+    shown = {
+        "placeholder": "2030-04-03 18:00",
+        "autocomplete": "off",
+        "pattern": r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2})?",
+    }
+    return forms.DateTimeInput(attrs=shown, format=format)
 
 
 def team_choices(place: Place) -> Choices:
@@ -75,6 +91,12 @@ class Why(Schema):
     )
 
 
+class Confirmed(Why):
+    """With `confirm`, the contest's address, what ends something at once is done all the same."""
+
+    confirm: Annotated[str, Shown(_("To confirm"), options=HIDDEN)] = Field("", max_length=60)
+
+
 class Switch(Why):
     """On or off."""
 
@@ -92,6 +114,11 @@ class ActForm(forms.Form):
             self.fields["mail"].help_text = _(
                 "No mail server is set: letters are only printed where this server was started."
             )
+        zone = {"zone": place.contest.rules.zone}
+        for one in self.fields.values():
+            if isinstance(one, forms.DateTimeField):
+                told = _("Year-month-day, 24-hour clock, in the contest's time zone, %(zone)s.")
+                one.help_text = format_lazy("{} {}", told % zone, one.help_text)
         for name, shown in self.shown.items():
             if callable(shown.choices):
                 self.fields[name].choices = shown.choices(place)
@@ -151,11 +178,8 @@ def _field(kind: Any, metadata: Iterable[Any], default: Any, shown: Shown) -> fo
     elif datetime in kinds:
         made = forms.DateTimeField
         options |= {
-            "input_formats": ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
-            "widget": forms.DateTimeInput(
-                attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
-            ),
-            "help_text": shown.help or _("In the contest's time zone."),
+            "input_formats": INSTANT_FORMATS,
+            "widget": instant_widget(INSTANT_FORMATS[0]),
         }
     elif int in kinds:
         made = forms.IntegerField

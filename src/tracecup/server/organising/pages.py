@@ -22,7 +22,7 @@ from tracecup.charts.arrivals import hours_chart
 from tracecup.charts.matrices import heat_map
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import LogEntry
-from tracecup.server.organising import acts_contest, acts_rounds, acts_teams
+from tracecup.server.organising import acts_clock, acts_contest, acts_rounds, acts_teams
 from tracecup.server.organising import (
     data as run,
 )
@@ -182,7 +182,7 @@ def _backup(request: HttpRequest, here: Place) -> dict[str, Any]:
     return {"page": run_site.backup_page(here.role)}
 
 
-DECLARED = (acts_contest.ACTS, acts_teams.ACTS, acts_rounds.ACTS)
+DECLARED = (acts_clock.ACTS, acts_contest.ACTS, acts_teams.ACTS, acts_rounds.ACTS)
 PAGES = tuple(
     Page(name, title, data, acts_on(name, DECLARED))
     for name, title, data in (

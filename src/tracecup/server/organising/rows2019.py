@@ -101,7 +101,12 @@ class Rows:
         """The contest with its round, which is over, and its teams."""
         builtin = replace(self.rules, city=CityRules())
         made = create_contest(
-            self.actor, name=name, slug=slug, rules_text=rules_text(builtin), is_public=is_public
+            self.actor,
+            name=name,
+            slug=slug,
+            rules_text=rules_text(builtin),
+            is_public=is_public,
+            is_over=True,
         )
         city = self.blob(self.folder.shared[CITY_FILE])
         # The server reads no city that is named in rules; this one is stored here and now.

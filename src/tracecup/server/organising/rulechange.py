@@ -27,6 +27,12 @@ from tracecup.server.judging.service import ensure_data
 from tracecup.server.locks import locked
 from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
 from tracecup.server.models.files import FILE_KINDS
+from tracecup.server.organising.endings import (
+    Ending,
+    endings,
+    past_rounds,
+    require_confirmed,
+)
 from tracecup.server.organising.ruletext import flat, place_of
 from tracecup.server.reasons import require_reason
 from tracecup.server.submissions.quotas import charged
@@ -59,12 +65,16 @@ class Effect:
 
 @dataclass(frozen=True)
 class RulesPlan:
-    """What a new text of the rules would do; with problems it cannot be taken."""
+    """What a new text of the rules would do; with problems it cannot be taken.
+
+    `endings`: what would end at once; an organiser has to type that she means it.
+    """
 
     problems: list[dict[str, Any]] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     rules: Rules | None = None
     makes_data: bool = False
+    endings: list[Ending] = field(default_factory=list)
 
 
 def plan_rules(contest: Contest, text: str) -> RulesPlan:
@@ -85,15 +95,22 @@ def plan_rules(contest: Contest, text: str) -> RulesPlan:
         if e.weight == "refused"
     ]
     makes_data = any(_is_data(effect.key) for effect in effects)
-    return RulesPlan(problems, effects, rules, makes_data)
+    ended = endings(contest, rules, clock.contest_now(contest))
+    return RulesPlan(problems, effects, rules, makes_data, ended)
 
 
 def change_rules(
-    contest: Contest, text: str, actor: Actor, why: str, version: int | None = None
+    contest: Contest,
+    text: str,
+    actor: Actor,
+    why: str,
+    version: int | None = None,
+    confirm: str = "",
 ) -> RulesPlan:
     """Take a new text of the rules, or refuse it with all problems.
 
     `version` is the one the organiser began with: where somebody was quicker, it is a conflict.
+    What ends something at once needs the contest's address as `confirm`.
     """
     why, text = require_reason(why), tidy(text)
     with transaction.atomic():
@@ -109,6 +126,7 @@ def change_rules(
             raise Refused("invalid", _("These rules cannot be taken."), plan.problems)
         if text == held.rules_text:
             return plan
+        require_confirmed(held, plan.endings, confirm)
         apply_rules(held, text, plan, actor, "rules", why)
     contest.refresh_from_db()
     return plan
@@ -186,6 +204,7 @@ class _Changes:
         self.judging = any(one.judging_at for one in acts)
         self.published = any(one.published_at for one in acts)
         self.released = any(one.released_at for one in acts)
+        self.past = past_rounds(rules, self.now)
 
     def effects(self) -> Iterator[Effect]:
         yield from self.round_names()
@@ -216,7 +235,12 @@ class _Changes:
             else:
                 yield Effect(key, name, "", _("The round is removed."), "care")
         for name in new:
-            if name not in old:
+            if name in old:
+                continue
+            if name in self.past:
+                sentence = _("All times of this round are in the past: it would be over at once.")
+                yield Effect(f"rounds.{name}", "", name, sentence, "refused")
+            else:
                 yield Effect(f"rounds.{name}", "", name, _("A new round."), "note")
 
     def effect(self, key: str, before: str, after: str) -> Effect:
@@ -273,10 +297,13 @@ class _Changes:
     def phase(self, key: str, before: str, after: str) -> Effect:
         _rounds, name, _phases, phase = key.split(".")
         row, act = self.rounds.get(name), ACTS.get(cast(PhaseName, phase))
+        too_late = ""
         if row is not None and act and getattr(row, act) is not None:
-            return Effect(
-                key, before, after, _("This has happened already and cannot be moved."), "refused"
-            )
+            too_late = _("This has happened already and cannot be moved.")
+        elif name in self.past and not (row is not None and row.announced_at):
+            too_late = _("All times of this round are in the past: it would be over at once.")
+        if too_late:
+            return Effect(key, before, after, too_late, "refused")
         old = getattr(self.old.round(name).phases, phase)
         new = getattr(self.new.round(name).phases, phase)
         if new is None:

@@ -16,13 +16,18 @@ from django.utils.translation import gettext as _
 from tracecup.contest.rules import PHASES, PhaseName
 from tracecup.errors import InvalidFile
 from tracecup.server import auditlog as log
-from tracecup.server import clock, windows
+from tracecup.server import clock, clockwatch, windows
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.locks import (
     locked,
 )
 from tracecup.server.models import Contest, Extension, Round, StoredFile, Team
+from tracecup.server.organising.endings import (
+    ending_of_team,
+    endings_since,
+    require_confirmed,
+)
 from tracecup.server.organising.rulechange import (
     ACTS,
     RulesPlan,
@@ -61,10 +66,12 @@ def pause(contest: Contest, actor: Actor, why: str) -> None:
     contest.refresh_from_db()
 
 
-def resume(contest: Contest, actor: Actor, why: str, shift: bool = True) -> timedelta:
+def resume(
+    contest: Contest, actor: Actor, why: str, shift: bool = True, confirm: str = ""
+) -> timedelta:
     """Go on. With `shift` every instant and extension that lay ahead moves by the pause's length.
 
-    Returns by how much they moved.
+    Returns by how much they moved. Without it what the pause went past ends at once: `confirm`.
     """
     why = require_reason(why)
     with transaction.atomic():
@@ -72,7 +79,10 @@ def resume(contest: Contest, actor: Actor, why: str, shift: bool = True) -> time
         began = held.paused_at
         if began is None:
             raise Refused("conflict", _("The contest is not paused."))
-        length = clock.contest_now(held) - began if shift else timedelta(0)
+        now = clock.contest_now(held)
+        if not shift:
+            require_confirmed(held, endings_since(held, began, now), confirm)
+        length = now - began if shift else timedelta(0)
         length = timedelta(seconds=max(0, math.ceil(length.total_seconds())))
         held.paused_at = None
         held.save(update_fields=["paused_at"])
@@ -135,11 +145,16 @@ def extend(
     return made
 
 
-def take_back_extension(extension: Extension, actor: Actor, why: str) -> None:
-    """Undo an extension; what was handed in meanwhile stays."""
+def take_back_extension(extension: Extension, actor: Actor, why: str, confirm: str = "") -> None:
+    """Undo an extension; what was handed in meanwhile stays.
+
+    Where the phase is over for the others it ends for the team at once: `confirm`.
+    """
     why = require_reason(why)
     with transaction.atomic():
         held = Round.objects.select_for_update(no_key=True).get(pk=extension.round_id)
+        now = clock.contest_now(held.contest)
+        require_confirmed(held.contest, ending_of_team(extension, now), confirm)
         log.record(
             actor,
             "team.extend-undo",
@@ -152,11 +167,18 @@ def take_back_extension(extension: Extension, actor: Actor, why: str) -> None:
 
 
 def move_deadline(
-    round: Round, phase: str, until: datetime, actor: Actor, why: str, *, follow: bool = True
+    round: Round,
+    phase: str,
+    until: datetime,
+    actor: Actor,
+    why: str,
+    *,
+    follow: bool = True,
+    confirm: str = "",
 ) -> RulesPlan:
     """Another end of a phase for everybody; with `follow` all later instants keep their distance.
 
-    Goes through the same checks as a change of the rules by hand.
+    Goes through the same checks as a change of the rules by hand, `confirm` too.
     """
     if phase not in ACTIONS:
         raise Refused("invalid", _("Only anonymization and attack can be extended."))
@@ -177,16 +199,23 @@ def move_deadline(
             },
             until - old,
         )
-        plan = _with(contest, moved, actor, "contest.deadline", why)
+        plan = _with(contest, moved, actor, "contest.deadline", why, confirm)
     round.refresh_from_db()
     round.contest.refresh_from_db()
     return plan
 
 
 def set_phases(
-    round: Round, instants: Mapping[PhaseName, datetime], actor: Actor, why: str
+    round: Round,
+    instants: Mapping[PhaseName, datetime],
+    actor: Actor,
+    why: str,
+    confirm: str = "",
 ) -> RulesPlan:
-    """The instants of a round's phases; what has happened already cannot be moved."""
+    """The instants of a round's phases; what has happened already cannot be moved.
+
+    What would end at once needs `confirm`; a round that would be over at once is refused.
+    """
     why = require_reason(why)
     for at in instants.values():
         check_instant(at)
@@ -196,7 +225,7 @@ def set_phases(
         held = instants_of(contest.rules)
         if all(held.get(place) == at for place, at in wanted.items()):
             return RulesPlan()
-        plan = _with(contest, wanted, actor, "contest.phases", why)
+        plan = _with(contest, wanted, actor, "contest.phases", why, confirm)
     round.refresh_from_db()
     round.contest.refresh_from_db()
     return plan
@@ -224,6 +253,22 @@ def move_clock(contest: Contest, seconds: float, actor: Actor) -> datetime:
         )
     contest.refresh_from_db()
     return clock.contest_now(contest)
+
+
+def accept_clock(contest: Contest, actor: Actor, why: str, confirm: str = "") -> None:
+    """Say that the server's clock is right, after it was in doubt; acts that are due follow.
+
+    What ends with that, in any contest of the server, needs `confirm`.
+    """
+    why = require_reason(why)
+    doubt = clockwatch.open_doubt()
+    if doubt is None:
+        raise Refused("conflict", _("The server's clock is not in doubt."))
+    ended = []
+    for one in Contest.objects.filter(deleted_at=None, paused_at=None, is_demo=False):
+        ended += endings_since(one, doubt.expected, doubt.shown)
+    require_confirmed(contest, ended, confirm)
+    clockwatch.accept(contest, actor, why)
 
 
 def freeze(round: Round, on: bool, actor: Actor, why: str) -> None:
@@ -307,7 +352,9 @@ def shifted(instants: Instants, by: timedelta) -> Instants:
     return moved
 
 
-def _with(contest: Contest, instants: Instants, actor: Actor, action: str, why: str) -> RulesPlan:
+def _with(
+    contest: Contest, instants: Instants, actor: Actor, action: str, why: str, confirm: str = ""
+) -> RulesPlan:
     """Put other instants into the rules of a locked contest."""
     try:
         text = with_instants(contest.rules_text, instants)
@@ -319,6 +366,7 @@ def _with(contest: Contest, instants: Instants, actor: Actor, action: str, why: 
     plan = plan_rules(contest, text)
     if plan.problems:
         raise Refused("invalid", _("These rules cannot be taken."), plan.problems)
+    require_confirmed(contest, plan.endings, confirm)
     apply_rules(contest, text, plan, actor, action, why)
     return plan
 

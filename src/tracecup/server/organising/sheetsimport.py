@@ -79,6 +79,7 @@ def import_sheets(
             slug=slug,
             rules_text=rules_text(replace(rules, city=CityRules())),
             is_public=is_public,
+            is_over=True,
         )
         # The server takes no rules that name a city's file; here there is none, and stays none.
         contest.rules_text = rules_text(rules)

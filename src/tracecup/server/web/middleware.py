@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.defaults import page_not_found
 
+from tracecup.server import clockwatch
 from tracecup.server.errors import Refused, not_found
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -37,6 +38,7 @@ class Boundary:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer, with headers."""
+        clockwatch.follow()
         response = self._next(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
