@@ -21,19 +21,21 @@ from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from tracecup.errors import InvalidParameter, UnknownMethod
 
-Kind = Literal["obfuscator", "reid", "inference", "synthesizer"]
-KINDS: tuple[Kind, ...] = ("obfuscator", "reid", "inference", "synthesizer")
+Kind = Literal["obfuscator", "reid", "inference", "synthesizer", "measure"]
+KINDS: tuple[Kind, ...] = ("obfuscator", "reid", "inference", "synthesizer", "measure")
 ENTRY_POINTS: dict[str, str] = {
     "obfuscator": "tracecup.obfuscators",
     "reid": "tracecup.attacks",
     "inference": "tracecup.attacks",
     "synthesizer": "tracecup.synthesizers",
+    "measure": "tracecup.measures",
 }
 ROOMS: dict[str, str] = {
     "obfuscator": "tracecup.obfuscate",
     "reid": "tracecup.attack",
     "inference": "tracecup.attack",
     "synthesizer": "tracecup.synth",
+    "measure": "tracecup.attack",
 }
 """Packages that register the built-in methods; loaded when a name of their kind is looked up."""
 MAX_NAME_LENGTH = 500

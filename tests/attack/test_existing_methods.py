@@ -21,6 +21,7 @@ NAMES = (
     "LPM-R(strong)",
     "LPM-R(strong,periods=4)",
     "TF-R(3)",
+    "TF-R(3,iterations=9,factors=ppmtf)",
 )
 LIKELIHOODS = tuple(name for name in NAMES if name != "MMC-R(sym)")
 

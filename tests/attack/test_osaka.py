@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracecup.attack import Case, Markov0R, MarkovR, MmcR, ReidAttack, TfR, VisitProbR
+from tracecup.attack import (
+    AggMia,
+    Case,
+    Markov0R,
+    MarkovR,
+    MmcR,
+    ReidAttack,
+    TfR,
+    UnicityMeasure,
+    VisitProbR,
+)
 from tracecup.city.files import read_city, read_clock
 from tracecup.traces import SetTraces
 from tracecup.traces.files import read_traces
@@ -57,6 +67,34 @@ def share(attack: ReidAttack, case: Case) -> float:
 )
 def test_share_identified(osaka: Case, attack: ReidAttack, wanted: float) -> None:
     assert share(attack, osaka) == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize(("points", "printed", "within"), [(1, 0.07, 0.005), (2, 0.95, 0.005)])
+def test_unicity_within_one_file(osaka: Case, points: int, printed: float, within: float) -> None:
+    # All choices are counted; two digits are printed.
+    truth = osaka.released.as_traces()
+    found = UnicityMeasure(points).measure(osaka.city, truth, osaka.released)
+    assert found.interval.low == found.value
+    assert found.value == pytest.approx(printed, abs=within)
+
+
+def test_three_known_visits_are_enough(osaka: Case) -> None:
+    # Printed, from ten draws: 0.99, 0.998 and 1.0 for 3 to 5 visits. All choices of three: 0.9972.
+    truth = osaka.released.as_traces()
+    three, four, five = (
+        UnicityMeasure(p).measure(osaka.city, truth, osaka.released, 1) for p in (3, 4, 5)
+    )
+    assert three.value == three.interval.low == pytest.approx(0.9972, abs=5e-5)
+    assert 0.998 <= four.value <= five.value <= 1.0
+
+
+def test_membership_in_counts_falls_with_the_group(osaka: Case) -> None:
+    # No figure is printed; both ends are far from guessing and from each other by ten deviations.
+    small, large = (
+        AggMia(g, targets=20).measure(osaka.city, osaka.reference, osaka.released, 1).value
+        for g in (10, 1000)
+    )
+    assert 0.52 < large < small - 0.1 < 0.8
 
 
 def test_factorisation_recovers_part_of_what_shrinking_loses(osaka: Case) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracecup.attack import Case, FuzzyT, ReidAttack, VisitProbR, greedy_table
+from tracecup.attack import Case, FuzzyT, Measure, ReidAttack, VisitProbR, greedy_table
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.registry import parse
@@ -17,6 +17,7 @@ from tracecup.traces.files import (
     read_inferred_table,
     read_inferred_traces,
     write_id_table,
+    write_obfuscated,
     write_released,
     write_traces,
 )
@@ -134,3 +135,40 @@ class TestTune:
 
     def test_an_empty_folder_is_an_input_failure(self, tmp_path: Path) -> None:
         assert run(["tune", "HomeProb-R", "--sample", str(tmp_path)]) == 3
+
+
+class TestMeasure:
+    @pytest.mark.parametrize(
+        ("name", "option", "file"),
+        [
+            ("AggMIA(5)", "--reference", "reftraces_x.csv"),
+            ("Unicity(2)", "--original", "orgtraces_x.csv"),
+        ],
+    )
+    def test_prints_what_the_library_finds(
+        self, name: str, option: str, file: str, files: list[str], tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        released = SetTraces.of_traces(ORIGINAL)
+        write_obfuscated(tmp_path / "anotraces_x.csv", released)
+        arguments = [*files[:4], option, str(tmp_path / file), "--seed", "3"]
+        arguments += ["--obfuscated", str(tmp_path / "anotraces_x.csv")]
+        assert run(["measure", name, *arguments, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        method = parse("measure", name)
+        assert isinstance(method, Measure)
+        truth = REFERENCE if option == "--reference" else ORIGINAL
+        wanted = method.measure(CITY, truth, released, 3)
+        assert (told["measure"], told["value"]) == (str(method), wanted.value)
+        assert told["interval"] == [wanted.interval.low, wanted.interval.high]
+        assert run(["measure", name, *arguments]) == 0
+        assert f"{wanted.value:.4f}" in capsys.readouterr().out
+
+    def test_says_which_traces_are_missing(
+        self, files: list[str], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = [*files[:4], "--obfuscated", files[7]]
+        assert run(["measure", "AggMIA", *arguments]) == 2
+        assert "AggMIA(100) looks at the reference traces: give --reference" in " ".join(
+            capsys.readouterr().err.split()
+        )

@@ -141,6 +141,16 @@ class TestUnicity:
         assert found.per_user.tolist() == pytest.approx(slow_unicity(*crowd, points), nan_ok=True)
         assert not found.drawn.any()
 
+    @settings(max_examples=30, deadline=None)
+    @given(crowd=crowds(), points=st.integers(1, 3))
+    def test_deleted_cells_may_fit_anything(self, crowd, points):
+        known, released = crowd
+        if released is None:
+            return
+        found = unicity(known, released, points=points, deleted="weak")
+        wanted = slow_unicity(known, released, points, anywhere=True)
+        assert found.per_user.tolist() == pytest.approx(wanted, nan_ok=True)
+
     def test_drawn_choices_are_near(self):
         known = Traces.of(np.random.default_rng(4).integers(-1, 6, (80, 30)))
         exact = unicity(known, points=2)

@@ -79,9 +79,15 @@ def slow_risk(kind, known, released=None, points=2, tolerance=0.0) -> list[float
     return risks
 
 
-def slow_unicity(known, released=None, points=2) -> list[float]:
+def slow_unicity(known, released=None, points=2, anywhere=False) -> list[float]:
+    """With `anywhere`, a deleted cell fits whatever is known of its moment."""
     true = records_of(known)
     shown = true if released is None else records_of(released)
+    if anywhere:
+        shown = [list(one) for one in shown]
+        for u, one in enumerate(shown):
+            empty = [t for t in range(released.times) if not len(released.cell(u, t))]
+            one += [(t, x) for t in empty for x in range(1 + int(known.regions.max()))]
     shares = []
     for mine, own in zip(true, shown, strict=True):
         choices = list(combinations(mine, min(points, len(mine)))) if mine else []

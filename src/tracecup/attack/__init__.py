@@ -3,6 +3,7 @@
 Importing this room makes its methods known by name.
 """
 
+from tracecup.attack.aggregates import AggMia, aggregate_membership
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.infer import (
@@ -25,6 +26,7 @@ from tracecup.attack.match import (
     match_table,
     soft_links,
 )
+from tracecup.attack.measures import Measure, Measured, UnicityMeasure
 from tracecup.attack.models import (
     BayesR,
     FuzzyR,
@@ -42,6 +44,7 @@ from tracecup.attack.portfolio import sample_attacks, strong_attacks, winner_att
 from tracecup.attack.scores import MatrixScores, Scores
 
 __all__ = [
+    "AggMia",
     "BayesR",
     "BayesT",
     "Case",
@@ -57,6 +60,8 @@ __all__ = [
     "Markov0R",
     "MarkovR",
     "MatrixScores",
+    "Measure",
+    "Measured",
     "MmcR",
     "PriorT",
     "RandomR",
@@ -66,8 +71,10 @@ __all__ = [
     "Scores",
     "TfR",
     "TfT",
+    "UnicityMeasure",
     "VisitProbR",
     "VisitProbT",
+    "aggregate_membership",
     "argmax_table",
     "assignment_table",
     "greedy_table",

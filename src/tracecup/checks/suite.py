@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from inspect import isclass
 from typing import Any
 
-from tracecup.attack import InferenceAttack, ReidAttack
+from tracecup.attack import InferenceAttack, Measure, ReidAttack
 from tracecup.checks.general import explains_itself, name_parses_back, refuses_bad_parameters
 from tracecup.checks.inference import INFERENCE_CHECKS, start_inference
+from tracecup.checks.measures import MEASURE_CHECKS, start_measuring
 from tracecup.checks.obfuscators import OBFUSCATOR_CHECKS, start_obfuscation
 from tracecup.checks.reid import REID_CHECKS, start_scoring
 from tracecup.checks.result import Check, CheckResult, run_check
@@ -66,6 +67,7 @@ KINDS = (
     CheckedKind("reid", ReidAttack, REID_CHECKS, start_scoring, "score_matrix or scores"),
     CheckedKind("inference", InferenceAttack, INFERENCE_CHECKS, start_inference, "infer"),
     CheckedKind("synthesizer", Synthesizer, SYNTHESIZER_CHECKS, start_fitting, "fit"),
+    CheckedKind("measure", Measure, MEASURE_CHECKS, start_measuring, "measure"),
 )
 
 

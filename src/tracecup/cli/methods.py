@@ -22,6 +22,7 @@ HEADINGS: dict[Kind, str] = {
     "reid": "Re-identification attacks",
     "inference": "Trace-inference attacks",
     "synthesizer": "Synthesizers",
+    "measure": "Measures",
 }
 
 
@@ -35,7 +36,7 @@ def methods(
         str | None,
         typer.Argument(
             metavar="[KIND]",
-            help="obfuscator, reid, inference or synthesizer; or a method like 'PL(4,1)'.",
+            help="obfuscator, reid, inference, synthesizer or measure; or a method like 'PL(4,1)'.",
         ),
     ] = None,
     events: Annotated[

@@ -5,7 +5,7 @@ Known points come from the true traces, the people who fit them from the release
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,7 @@ class Known:
     `start[group[i]] : start[group[i] + 1]`, ascending. With `tolerance` below 0 the value must be
     at least what is wanted, otherwise equal to it within that share. An item with `linked[i]` may
     be known only together with the one before it (the second visit of a place after the first).
+    Those of group `also[i]` fit item i, too: an empty group unless cells may hide anything.
     """
 
     first: Ints
@@ -71,6 +72,7 @@ class Known:
     holder: Ints
     value: Floats
     n_users: int
+    also: Ints
     tolerance: float = -1.0
 
     @classmethod
@@ -105,6 +107,7 @@ class Known:
             np.ascontiguousarray(holder[order]),
             np.ascontiguousarray(value[order], dtype=np.float64),
             n_users,
+            np.full(len(user), len(codes), dtype=np.int64),
             tolerance,
         )
 
@@ -147,14 +150,28 @@ def visits(known: Visits, held: Visits) -> Known:
     return found
 
 
-def moments(known: Visits, held: Visits) -> Known:
-    """Items: the visits of a user with their times."""
+def moments(known: Visits, held: Visits, hidden: NDArray[np.bool_] | None = None) -> Known:
+    """Items: the visits of a user with their times.
+
+    Where `hidden` (users, times) is true, a person may have been anywhere and fits every place.
+    """
     side = max(int(known.place.max(initial=0)), int(held.place.max(initial=0))) + 1
     code = held.time * side + held.place
-    return Known.of_groups(
+    found = Known.of_groups(
         (known.user, known.time * side + known.place, np.ones(len(known.user))),
         (held.user, code, np.ones(len(code))),
         known.n_users,
+    )
+    if hidden is None:
+        return found
+    time, user = np.nonzero(hidden.T)
+    ends = len(found.holder) + np.searchsorted(time, np.arange(hidden.shape[1]), side="right")
+    return replace(
+        found,
+        start=np.concatenate([found.start, ends]).astype(np.int64),
+        holder=np.concatenate([found.holder, user]).astype(np.int64),
+        value=np.concatenate([found.value, np.ones(len(user))]),
+        also=len(found.start) - 1 + known.time,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,7 @@ def known_points_risk(
     elif kind == "proportion":
         index = frequencies(true, held, tolerance, shares=False)
         arrays = _arrays(index)
-        arrays = (*arrays[:3], *arrays[4:])
+        arrays = (*arrays[:3], *arrays[4:8], index.tolerance)
         worst = worst_proportions
     else:
         index = _items(kind, true, held, tolerance)
@@ -177,12 +177,14 @@ def unicity(
     most: int = EXACT_CHOICES,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
+    deleted: Literal["strict", "weak"] = "strict",
 ) -> Unicity:
     """Share of the choices of `points` true visits that only the user's own release fits.
 
-    Over all choices of a user where there are at most `most`, otherwise over `samples` random
-    ones; a user with fewer visits is looked for by all of them. Gaps are not chosen. After
-    Y.-A. de Montjoye et al., Unique in the Crowd, Scientific Reports 3, 2013.
+    A deleted cell fits nothing (`strict`) or whatever is known of that moment (`weak`). Over all
+    choices of a user where there are at most `most`, otherwise over `samples` random ones; a user
+    with fewer visits is looked for by all of them. Gaps are not chosen. After Y.-A. de Montjoye et
+    al., Unique in the Crowd, Scientific Reports 3, 2013.
 
     >>> traces = Traces.of([[0, 1], [0, 1], [0, 2]])
     >>> unicity(traces, points=2).per_user.tolist()
@@ -198,7 +200,10 @@ def unicity(
     m = known.n_users
     share, drawn = np.empty(m), np.zeros(m, dtype=np.int64)
     settings = (points, most, samples, *stream_key(rng))
-    arrays = (*_arrays(moments(true, held)), *settings, share, drawn)
+    hidden = None
+    if deleted == "weak" and released is not None:
+        hidden = released.sizes == 0
+    arrays = (*_arrays(moments(true, held, hidden)), *settings, share, drawn)
 
     def work(low: int, high: int) -> None:
         unique_choices(low, high, *arrays)
@@ -234,6 +239,7 @@ def _arrays(known: Known) -> tuple[Any, ...]:
         known.holder,
         known.value,
         known.n_users,
+        known.also,
         known.tolerance,
     )
 

@@ -56,6 +56,7 @@ def fitting(
     holder: Ints,
     value: Floats,
     n_users: int,
+    also: Ints,
     tolerance: float,
 ) -> tuple[Words, NDArray[np.bool_]]:
     """Bits (items, words) of the people who fit each item of u that she fits herself, rarest
@@ -69,12 +70,13 @@ def fitting(
     for i in range(first[u], first[u + 1]):
         own = False
         count = 0
-        for e in range(start[group[i]], start[group[i] + 1]):
-            if fits(value[e], want[i], tolerance):
-                v = holder[e]
-                bits[kept, v // WORD] |= ONE << np.uint64(v % WORD)
-                count += 1
-                own |= v == u
+        for g in (group[i], also[i]):
+            for e in range(start[g], start[g + 1]):
+                if fits(value[e], want[i], tolerance):
+                    v = holder[e]
+                    bits[kept, v // WORD] |= ONE << np.uint64(v % WORD)
+                    count += 1
+                    own |= v == u
         if own:
             size[kept], tied[kept] = count, linked[i]
             kept += 1
@@ -108,6 +110,7 @@ def worst_of_users(
     holder: Ints,
     value: Floats,
     n_users: int,
+    also: Ints,
     tolerance: float,
     points: int,
     budget: int,
@@ -119,7 +122,7 @@ def worst_of_users(
     0 in both where no item of u fits herself."""
     for u in range(low, high):
         bits, tied = fitting(
-            u, first, group, want, linked, start, holder, value, n_users, tolerance
+            u, first, group, want, linked, start, holder, value, n_users, also, tolerance
         )
         fewest[u], bound[u] = _worst(bits, tied, points, budget)
 
@@ -192,6 +195,7 @@ def unique_choices(
     holder: Ints,
     value: Floats,
     n_users: int,
+    also: Ints,
     tolerance: float,
     points: int,
     most: int,
@@ -212,7 +216,9 @@ def unique_choices(
             continue
         size = min(points, known)
         total = choose(known, size)
-        bits, _ = fitting(u, first, group, want, linked, start, holder, value, n_users, tolerance)
+        bits, _ = fitting(
+            u, first, group, want, linked, start, holder, value, n_users, also, tolerance
+        )
         if total <= most:
             share[u], drawn[u] = _count_unique(bits, size) / total, 0
             continue

@@ -16,7 +16,7 @@ from tracecup.kernels import block_bounds
 from tracecup.streams import child
 from tracecup.synth import gibbs
 from tracecup.synth.lanes import padded
-from tracecup.synth.tensors import Tensors
+from tracecup.synth.tensors import MoveTensor
 
 Floats = NDArray[np.float64]
 Key = tuple[np.uint64, np.uint64]
@@ -60,7 +60,7 @@ class State:
     precision: Floats
 
     @classmethod
-    def initial(cls, tensors: Tensors, z: int, random: np.random.Generator) -> State:
+    def initial(cls, tensors: MoveTensor, z: int, random: np.random.Generator) -> State:
         """All entries uniform on [0, 1)."""
         n, locations, slots = tensors.n_users, tensors.n_locations, tensors.slots
 
@@ -83,7 +83,7 @@ class Sampler:
 
     def __init__(
         self,
-        tensors: Tensors,
+        tensors: MoveTensor,
         posterior: Posterior,
         key: Key,
         stored_bytes: int = STORED_BYTES,
@@ -249,10 +249,10 @@ def draw_hyper(X: Floats, z: int, centred: bool, random: np.random.Generator) ->
     W*^-1 = I + S + (beta0 q / (beta0 + q)) m m^T with q rows, mean m and scatter S = sum x x^T
     ("uncentred", as the published program has it) or sum (x - m)(x - m)^T (the conjugate update);
     Lambda ~ Wishart(W*, z + q) by Bartlett's decomposition,
-    mu ~ N(q m / (beta0 + q), ((beta0 + q) Lambda)^-1).
+    mu ~ N(q m / (beta0 + q), ((beta0 + q) Lambda)^-1). Without rows that is the prior.
     """
     q = len(X)
-    mean = X.sum(axis=0)[:z] / q
+    mean = X.sum(axis=0)[:z] / max(q, 1)
     lower = np.tril(scatter(X)[:z, :z])
     total = lower + np.tril(lower, -1).T
     if centred:

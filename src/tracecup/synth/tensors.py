@@ -25,11 +25,11 @@ VALUE_CAP = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Tensors:
+class MoveTensor:
     """Counts of user u: elements `offsets[u] : offsets[u + 1]` of origin, context, value.
 
-    F[u, i, j] (transitions, first `transitions[u]` of them) has origin i and context j;
-    G[u, i, t] (visits) has origin i and context n_locations + t. Five bytes an element.
+    F[u, i, j] (transitions, first `transitions[u]` of them) has origin i and context j. There is
+    no other tensor and no slot here; `Tensors` adds them. Five bytes an element.
     """
 
     offsets: NDArray[np.int64]
@@ -38,7 +38,6 @@ class Tensors:
     context: NDArray[np.uint16]
     value: NDArray[np.uint8]
     n_locations: int
-    day: Timetable
 
     @property
     def n_users(self) -> int:
@@ -47,13 +46,28 @@ class Tensors:
 
     @property
     def slots(self) -> int:
-        """Slots in a day, T."""
-        return self.day.slots
+        """Slots in a day, T; none where moves are all there is."""
+        return 0
 
     @property
     def visits(self) -> NDArray[np.int32]:
         """Non-zero visit elements of every user."""
         return (np.diff(self.offsets) - self.transitions).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Tensors(MoveTensor):
+    """The moves of `MoveTensor`, and visits behind them.
+
+    G[u, i, t] (visits) has origin i and context n_locations + t.
+    """
+
+    day: Timetable
+
+    @property
+    def slots(self) -> int:
+        """Slots in a day, T."""
+        return self.day.slots
 
     @cached_property
     def support(self) -> Support:
@@ -104,10 +118,7 @@ def make_tensors(
     >>> tensors.origin.tolist(), tensors.context.tolist(), tensors.value.tolist()
     ([0, 2, 0, 2, 2, 2], [2, 2, 3, 4, 5, 6], [1, 2, 1, 1, 1, 1])
     """
-    if element_cap < 1 or not 1 <= value_cap <= 255:
-        raise InvalidParameter(
-            f"element_cap must be >= 1 and value_cap within 1..255, got {element_cap}, {value_cap}"
-        )
+    _check_caps(element_cap, value_cap)
     n, locations = training.n_users, training.n_locations
     if locations + training.slots > 0xFFFF:
         raise InvalidParameter(
@@ -135,6 +146,47 @@ def make_tensors(
         locations,
         training.day,
     )
+
+
+def move_tensor(
+    user: NDArray[np.int64],
+    before: NDArray[np.int32],
+    after: NDArray[np.int32],
+    count: NDArray[np.float64],
+    n_users: int,
+    n_locations: int,
+    *,
+    element_cap: int = ELEMENT_CAP,
+    value_cap: int = VALUE_CAP,
+    rng: Rng = None,
+) -> MoveTensor:
+    """The tensor of moves alone, from distinct (user, before, after) in this order; capped alike.
+
+    >>> ones = np.array([1.0, 20.0])
+    >>> tensor = move_tensor(np.array([0, 0]), np.array([0, 2]), np.array([2, 2]), ones, 1, 3)
+    >>> tensor.context.tolist(), tensor.value.tolist()
+    ([2, 2], [1, 10])
+    """
+    _check_caps(element_cap, value_cap)
+    groups = np.searchsorted(user, np.arange(n_users + 1)).astype(np.int64)
+    keep = np.ones(len(user), dtype=np.bool_)
+    _keep_some(groups, element_cap, *stream_key(rng), keep)
+    sizes = np.minimum(np.diff(groups), element_cap)
+    return MoveTensor(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        sizes.astype(np.int32),
+        before[keep].astype(np.uint16),
+        after[keep].astype(np.uint16),
+        np.minimum(count[keep], value_cap).astype(np.uint8),
+        n_locations,
+    )
+
+
+def _check_caps(element_cap: int, value_cap: int) -> None:
+    if element_cap < 1 or not 1 <= value_cap <= 255:
+        raise InvalidParameter(
+            f"element_cap must be >= 1 and value_cap within 1..255, got {element_cap}, {value_cap}"
+        )
 
 
 def _key(

@@ -4,11 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from slowchains import counts_of
+from slowchains import counts_of, move_scores
 
 from tracecup.attack import Case
 from tracecup.attack.markov.chains import Moves
-from tracecup.attack.markov.factors import factored_chains, factorise
+from tracecup.attack.markov.factors import factored_chains, factorise, gaussian_factors
+from tracecup.attack.markov.scoring import ChainScores
+from tracecup.streams import child, fill_normals, stream_key
+from tracecup.synth.features import widened
+from tracecup.synth.sampler import HYPER, ROWS, draw_hyper
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +50,89 @@ class TestFactorise:
         one, two = (factorise(moves, 35, 3, 4, rng=7) for _ in range(2))
         assert np.array_equal(one.weights, two.weights)
         assert np.array_equal(one.left, two.left)
+
+
+def below(key: tuple[np.uint64, np.uint64], *names: int) -> tuple[np.uint64, np.uint64]:
+    """The key of a stream below another."""
+    for name in names:
+        first, second = child(*key, np.uint64(name))
+        key = np.uint64(first), np.uint64(second)
+    return key
+
+
+def draw_row(
+    design: np.ndarray,
+    values: np.ndarray,
+    hyper: tuple[np.ndarray, np.ndarray],
+    key: tuple[np.uint64, np.uint64],
+) -> np.ndarray:
+    """x ~ N(P^-1 h, P^-1) of a linear model with noise of precision 200, from its definition."""
+    mean, prior = hyper
+    precision = prior + 200.0 * design.T @ design
+    centre = np.linalg.solve(precision, prior @ mean + 200.0 * design.T @ values)
+    noise = np.empty(len(mean))
+    fill_normals(*key, noise)
+    return centre + np.linalg.solve(np.linalg.cholesky(precision).T, noise)
+
+
+class TestGaussianFactors:
+    def test_agrees_with_a_dense_gibbs_sampler(self, make_case: Callable[..., Case]) -> None:
+        reference = make_case(2, users=4, nx=3, ny=2, slots=5, days=3).reference
+        tensor = np.minimum(np.array(counts_of(reference, 6)), 10)
+        found = gaussian_factors(Moves.of_traces(reference, 6), 6, z=2, iterations=3, rng=5)
+        # 36 positions are fewer than 1000 zeros: everything is observed
+        random = np.random.default_rng(5)
+        stream_key(random)
+        key = stream_key(random)
+        a, b, c = (random.random((n, 2)) for n in (4, 6, 6))
+        for sweep in (1, 2, 3):
+            philox = np.random.Philox(key=np.array(below(key, HYPER, sweep)))
+            hypers = np.random.Generator(philox)
+            of_a, of_b, of_c = (draw_hyper(widened(x), 2, False, hypers) for x in (a, b, c))
+            rows = below(key, ROWS, sweep)
+            pairs = np.einsum("ik,jk->ijk", b, c).reshape(-1, 2)
+            for u in range(4):
+                a[u] = draw_row(pairs, tensor[u].ravel(), of_a, below(rows, 0, u))
+            pairs = np.einsum("uk,jk->ujk", a, c).reshape(-1, 2)
+            for i in range(6):
+                b[i] = draw_row(pairs, tensor[:, i].ravel(), of_b, below(rows, 1, i))
+            pairs = np.einsum("uk,ik->uik", a, b).reshape(-1, 2)
+            for j in range(6):
+                c[j] = draw_row(pairs, tensor[:, :, j].ravel(), of_c, below(rows, 2, j))
+        assert np.allclose(found.weights, a, 1e-8)
+        assert np.allclose(found.left, b, 1e-8)
+        assert np.allclose(found.right, c, 1e-8)
+
+    def test_rates_have_a_floor_and_rows_sum_to_one(self, moves: Moves) -> None:
+        factors = gaussian_factors(moves, 35, 3, 4, rng=1)
+        rate = np.einsum("uk,ik,jk->uij", factors.weights, factors.left, factors.right)
+        assert (rate < 0).any()
+        rate = np.maximum(rate, 1e-8)
+        chains = factored_chains(moves, factors, b=1e12)
+        for u in range(20):
+            wanted = rate[u] / rate[u].sum(axis=1, keepdims=True)
+            assert np.allclose(chains.matrix(u), wanted, 1e-6, 1e-10)
+            assert np.allclose(factored_chains(moves, factors).matrix(u).sum(axis=1), 1.0, 1e-12)
+
+    @pytest.mark.parametrize("users", [6, 70])
+    def test_scores_are_those_of_the_dense_matrices(
+        self, make_case: Callable[..., Case], users: int
+    ) -> None:
+        case = make_case(4, users=users, slots=4)
+        moves = Moves.of_traces(case.reference, 35)
+        chains = factored_chains(moves, gaussian_factors(moves, 35, 3, 3, rng=1), 4.0)
+        wanted = move_scores(case.released, [chains.matrix(u) for u in range(users)])
+        assert np.allclose(ChainScores(case.released, chains).rows(0, users), wanted, 1e-10)
+
+    def test_same_seed_same_factors_whatever_the_threads(
+        self, moves: Moves, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = []
+        for threads in ("1", "3"):
+            monkeypatch.setenv("TRACECUP_THREADS", threads)
+            found.append(gaussian_factors(moves, 35, 3, 2, rng=7))
+        assert np.array_equal(found[0].weights, found[1].weights)
+        assert np.array_equal(found[0].right, found[1].right)
 
 
 class TestFactoredChains:

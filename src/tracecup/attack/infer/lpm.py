@@ -18,7 +18,7 @@ from tracecup.attack.markov.tracking import ESTIMATES, track
 from tracecup.attack.match import LINKS, ONE_TO_ONE, TAU, link_one_to_one
 from tracecup.attack.models.lpm import EMISSIONS, PERIODS, SHOKRI, LpmR
 from tracecup.attack.models.markov import START
-from tracecup.attack.models.tf import FACTORS, FILLED, ITERATIONS, MURAKAMI, TfR
+from tracecup.attack.models.tf import FACTORISATION, FACTORS, FILLED, ITERATIONS, MURAKAMI, TfR
 from tracecup.attack.scores import Scores
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
@@ -102,13 +102,14 @@ class TfT(Tracking):
     iterations: int = parameter(50, ITERATIONS, low=1, positional=False)
     rounds: int = parameter(0, FILLED, low=0, positional=False)
     keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
+    factors: str = parameter("em", FACTORISATION, words=("em", "ppmtf"), positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
         """Inferred traces in user order; `rng` draws the start of the factorisation."""
         self.check()
         random = generator(rng)
         known = thinned_case(case, self.keep, random)
-        linker = TfR(self.z, self.b, self.iterations, self.start, self.rounds)
+        linker = TfR(self.z, self.b, self.iterations, self.start, self.rounds, factors=self.factors)
         chains = linker.chains(known, random)
         scores = linker.chain_scores(known, chains)
         return self._fitted(known)._follow(known, scores, chains)

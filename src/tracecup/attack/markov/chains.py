@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tracecup.engine import map_blocks
+from tracecup.kernels import kernel
 from tracecup.traces import Traces, transition_counts, user_transition_counts, visit_counts
 
 ESTIMATORS = ("floor", "lpm", "shrunk")
@@ -98,7 +100,9 @@ class Chains:
     `keep` (one per row of `moves`, 1 for regions a user never left) and `own` (one per entry) are
     personal. back_u(i, j) = sum_k weights[u, k] left[i, k] right[j, k] + extra[i, j]; with
     `per_user` the sum is divided by sum_k weights[u, k] left[i, k], which makes rows of a
-    factorisation sum to one. Otherwise `weights` is all ones and everybody has one background.
+    factorisation sum to one. With a `floor`, too, the sum is at least so much (factors may be
+    negative) and is divided by its own sum over j. Otherwise `weights` is all ones and everybody
+    has one background.
     With `periods`, who follows a chain through a day has a matrix for each part of it.
 
     Memory: O(moves of all users + (m + 2 X) z + pooled moves); a dense matrix exists for one user
@@ -114,6 +118,7 @@ class Chains:
     extra: sparse.csr_array
     per_user: bool = False
     periods: Periods | None = None
+    floor: float = 0.0
 
     @property
     def n_users(self) -> int:
@@ -131,12 +136,26 @@ class Chains:
         Shape (regions, high - low); multiplied with the factors' part it gives the background.
         """
         columns = np.ones((self.n_regions, high - low))
-        if self.per_user:
+        if self.floor:
+            columns /= self._floored_sums[:, low:high]
+        elif self.per_user:
             columns /= self.left @ self.weights[low:high].T
         rows = slice(self.moves.user_rows[low], self.moves.user_rows[high])
         user = self.moves.user_of_row[rows] - low
         columns[self.moves.left[rows], user] *= self.keep[rows]
         return columns
+
+    @cached_property
+    def _floored_sums(self) -> NDArray[np.float64]:
+        """sum_j max(rate(u, i, j), floor), shape (regions, users); O(m X^2 z) once."""
+        sums = np.empty((self.n_regions, self.n_users))
+        right = np.ascontiguousarray(self.right.T)
+
+        def work(low: int, high: int) -> None:
+            _sum_floored(self.weights[low:high], self.left, right, self.floor, sums[:, low:high])
+
+        map_blocks(work, self.n_users)
+        return sums
 
     @cached_property
     def _shared(self) -> NDArray[np.float64]:
@@ -148,6 +167,8 @@ class Chains:
         matrix: NDArray[np.float64]
         if self.per_user:
             matrix = (self.left * self.weights[user]) @ self.right.T
+            if self.floor:
+                np.maximum(matrix, self.floor, out=matrix)
         else:
             matrix = self._shared.copy()
         matrix *= self.keep_columns(user, user + 1)
@@ -278,3 +299,27 @@ def start_rows(reference: Traces, n_regions: int, start: str = "visits", b: floa
         return np.asarray((own + weight * crowd) / (seen + weight))
 
     return rows
+
+
+@kernel
+def _sum_floored(
+    weights: NDArray[np.float64],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    floor: float,
+    sums: NDArray[np.float64],
+) -> None:
+    """sums[i, u] = sum_j max(sum_k weights[u, k] left[i, k] right[k, j], floor)."""
+    z, regions = right.shape
+    row = np.empty(regions)
+    for u in range(len(weights)):
+        for i in range(len(left)):
+            row[:] = 0.0
+            for k in range(z):
+                factor = weights[u, k] * left[i, k]
+                for j in range(regions):
+                    row[j] += factor * right[k, j]
+            total = 0.0
+            for j in range(regions):
+                total += max(row[j], floor)
+            sums[i, u] = total

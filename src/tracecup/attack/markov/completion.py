@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tracecup.attack.markov.chains import Chains, Moves, start_rows
-from tracecup.attack.markov.factors import factored_chains, factorise
+from tracecup.attack.markov.factors import factored_chains, factorise, gaussian_factors
 from tracecup.attack.markov.tracking import track
 from tracecup.city import City
 from tracecup.rng import Rng, generator
@@ -23,13 +23,16 @@ def completed_chains(
     iterations: int = 50,
     rounds: int = 0,
     rng: Rng = None,
+    *,
+    factors: str = "em",
 ) -> Chains:
     """`factored_chains`; where the reference has gaps, from what they are filled with.
 
     The first matrices come from the moves that were seen. Then, `rounds` times: every day of a
     user becomes the likeliest way through what was seen of it, under her matrix and the first
     slots of her days (Viterbi), and the moves of these ways are factorised anew. Without gaps or
-    rounds this is one factorisation. O(rounds x users x slots x X^2) at worst, where gaps follow
+    rounds this is one factorisation, by expectation maximisation or (`factors` = ppmtf) by PPMTF's
+    sampler. O(rounds x users x slots x X^2) at worst, where gaps follow
     gaps; O(gaps x X) where none does.
 
     >>> from tracecup.city import Grid
@@ -40,7 +43,15 @@ def completed_chains(
     (3, 4)
     """
     random, known = generator(rng), reference
-    chains = _factored(known, city.n_regions, z, b, iterations, random)
+    factorisation = gaussian_factors if factors == "ppmtf" else factorise
+
+    def complete(traces: Traces) -> Chains:
+        moves = Moves.of_traces(traces, city.n_regions)
+        return factored_chains(
+            moves, factorisation(moves, city.n_regions, z, iterations, random), b
+        )
+
+    chains = complete(known)
     if not reference.has_gaps:
         return chains
     cells, own = SetTraces.of_traces(reference), IdTable.of(range(reference.n_users))
@@ -49,12 +60,5 @@ def completed_chains(
         starts = start_rows(known, city.n_regions, "first", b)
         ways = track(city, cells, own, chains, starts, exact, "viterbi")
         known = Traces(ways, reference.users, reference.clock)
-        chains = _factored(known, city.n_regions, z, b, iterations, random)
+        chains = complete(known)
     return chains
-
-
-def _factored(
-    known: Traces, n_regions: int, z: int, b: float, iterations: int, rng: np.random.Generator
-) -> Chains:
-    moves = Moves.of_traces(known, n_regions)
-    return factored_chains(moves, factorise(moves, n_regions, z, iterations, rng), b)

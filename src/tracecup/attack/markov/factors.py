@@ -1,4 +1,4 @@
-"""Non-negative factors of the (user x from x to) tensor of moves, by expectation maximisation.
+"""Factors of the (user x from x to) tensor of moves: non-negative ones, or PPMTF's Gaussian ones.
 
 Few moves of one user are completed by what users like her do (after Murakami, PoPETs 2017).
 """
@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tracecup.attack.markov.chains import Chains, Moves
-from tracecup.engine import map_blocks
+from tracecup.attack.markov.chains import FLOOR, Chains, Moves
+from tracecup.engine import map_blocks, threads
 from tracecup.kernels import kernel
 from tracecup.rng import Rng, generator
+from tracecup.streams import stream_key
+from tracecup.synth.sampler import Posterior, Sampler, State
+from tracecup.synth.tensors import move_tensor
 
 WEIGHT_PRIOR = 1e-3
 PLACE_PRIOR = 0.01
@@ -24,15 +27,18 @@ BLOCKS = 16
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """rate(u, i, j) = sum_k weights[u, k] left[i, k] right[j, k]; columns of left, right sum to 1.
+    """rate(u, i, j) = sum_k weights[u, k] left[i, k] right[j, k], at least `floor`.
 
-    `objective` holds, for every iteration, the penalised log-likelihood before it.
+    By expectation maximisation: columns of left and right sum to 1, no floor is needed, and
+    `objective` holds, for every iteration, the penalised log-likelihood before it. Gaussian
+    factors may be negative and have a floor.
     """
 
     weights: NDArray[np.float64]
     left: NDArray[np.float64]
     right: NDArray[np.float64]
-    objective: tuple[float, ...]
+    objective: tuple[float, ...] = ()
+    floor: float = 0.0
 
 
 def factorise(
@@ -87,6 +93,37 @@ def factorise(
     return Factors(weights, left, right, tuple(objective))
 
 
+def gaussian_factors(
+    moves: Moves, n_regions: int, z: int = 16, iterations: int = 50, rng: Rng = None
+) -> Factors:
+    """Factors of PPMTF's posterior for the moves alone: one draw after `iterations` sweeps.
+
+    c_u(i,j), at most 10, of at most 100 random moves of a user, and zero at 1000 random others,
+    are normal about sum_k A[u,k] B[i,k] C[j,k] with precision 200; rows of A, B and C have normal
+    priors (`synth.sampler`). Rates below 1e-8 count as 1e-8. O(sweeps x users x 1000 z^2).
+
+    >>> from tracecup.traces import Traces
+    >>> moves = Moves.of_traces(Traces.of([[0, 1, 0, 1]] * 9), 3)
+    >>> factors = gaussian_factors(moves, 3, z=2, rng=1)
+    >>> (factors.left * factors.weights[0] @ factors.right.T).round().astype(int).tolist()
+    [[0, 2, 0], [1, 0, 0], [0, 0, 0]]
+    """
+    random = generator(rng)
+    row = moves.row_of_move
+    tensor = move_tensor(
+        moves.user_of_row[row], moves.left[row], moves.to, moves.count,
+        len(moves.user_rows) - 1, n_regions, rng=random,
+    )  # fmt: skip
+    key = stream_key(random)
+    state = State.initial(tensor, z, random)
+    sampler = Sampler(tensor, Posterior(z), key)
+    with threads() as pool:
+        for _ in range(iterations):
+            sampler.sweep(state, pool)
+    a, b, c = (np.ascontiguousarray(x[:, :z]) for x in (state.A, state.B, state.CD))
+    return Factors(a, b, c, floor=FLOOR)
+
+
 def factored_chains(moves: Moves, factors: Factors, b: float = 20.0) -> Chains:
     """P_u(i,j) = (c_u(i,j) + b F_u(i,j)) / (c_u(i) + b), F_u = rate / its sum over j.
 
@@ -97,8 +134,9 @@ def factored_chains(moves: Moves, factors: Factors, b: float = 20.0) -> Chains:
     own = moves.count / (moves.total[moves.row_of_move] + b)
     nothing = sparse.csr_array((n_regions, n_regions), dtype=np.float64)
     return Chains(
-        moves, keep, own, factors.weights, factors.left, factors.right, nothing, per_user=True
-    )
+        moves, keep, own, factors.weights, factors.left, factors.right, nothing, per_user=True,
+        floor=factors.floor,
+    )  # fmt: skip
 
 
 @kernel

@@ -121,10 +121,10 @@ class ChainScores(Scores):
     def _add_personal(self, events: Events, low: int, high: int, out: NDArray[np.float64]) -> None:
         """Moves low..high-1 where every user has a background of her own."""
         chains = self._chains
-        factors, _ = _background(events, chains, low, high)
+        going_on = (_floored if chains.floor else _factored)(events, chains, low, high)
 
         def add(first_user: int, last_user: int, block: NDArray[np.float64]) -> None:
-            background = factors @ chains.weights[first_user:last_user].T
+            background = going_on(np.ascontiguousarray(chains.weights[first_user:last_user].T))
             keep = chains.keep_columns(first_user, last_user)
             visitors = _visitors(chains, first_user, last_user)
             _add_moves(events, low, high, background, keep, visitors, block)
@@ -169,6 +169,32 @@ def _background(
         factors, extra,
     )  # fmt: skip
     return factors, extra
+
+
+def _factored(
+    events: Events, chains: Chains, low: int, high: int
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """Weights of users (z, users) -> their backgrounds of moves low..high-1, (members, users)."""
+    factors, _ = _background(events, chains, low, high)
+    return lambda weights: np.asarray(factors @ weights)
+
+
+def _floored(
+    events: Events, chains: Chains, low: int, high: int
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """The same where every region of the second cell has at least the floor, so that a cell
+    cannot be summed beforehand.
+    """
+    members = int(np.diff(events.cell_offsets)[events.first[low:high]].sum())
+
+    def going_on(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        background = np.zeros((members, weights.shape[1]))
+        _fill_floored(
+            events, low, high, chains.left, chains.right, weights, chains.floor, background
+        )
+        return background
+
+    return going_on
 
 
 def _visitors(chains: Chains, low: int, high: int) -> Visitors:
@@ -237,6 +263,38 @@ def _fill_background(
             row += 1
         for k in range(begin, end):
             share[cell_regions[k]] = 0.0
+
+
+@kernel
+def _fill_floored(
+    events: Events,
+    low: int,
+    high: int,
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    floor: float,
+    background: NDArray[np.float64],
+) -> None:
+    """Mean over the second cell of max(rate, floor), for every member of the first cells."""
+    cell_offsets, cell_regions = events.cell_offsets, events.cell_regions
+    first, second = events.first, events.second
+    z, users = weights.shape
+    rate = np.empty(users)
+    member = 0
+    for d in range(low, high):
+        begin, end = cell_offsets[second[d]], cell_offsets[second[d] + 1]
+        for k in range(cell_offsets[first[d]], cell_offsets[first[d] + 1]):
+            i, out = cell_regions[k], background[member]
+            for q in range(begin, end):
+                rate[:] = 0.0
+                for f in range(z):
+                    factor = left[i, f] * right[cell_regions[q], f]
+                    for u in range(users):
+                        rate[u] += factor * weights[f, u]
+                for u in range(users):
+                    out[u] += max(rate[u], floor) / (end - begin)
+            member += 1
 
 
 @inlined

@@ -22,7 +22,8 @@ MURAKAMI = (
 )
 FACTORS = "number of factors"
 SHRINK = "weight of the factors' row against the user's own moves, in moves"
-ITERATIONS = "rounds of expectation maximisation"
+ITERATIONS = "rounds of expectation maximisation, or sweeps of the sampler (PPMTF makes 100)"
+FACTORISATION = "non-negative factors by expectation maximisation, or PPMTF's Gaussian ones"
 FILLED = "times that gaps of the reference are filled by the likeliest ways (EMTF; 5 is usual)"
 START = "beginnings of days: not used, from visits at all slots, or at the first slot of the day"
 
@@ -32,9 +33,9 @@ START = "beginnings of days: not used, from visits at all slots, or at the first
 class TfR(ReidAttack):
     """Markov-R with P_u(i,j) = (c_u(i,j) + b F_u(i,j)) / (c_u(i) + b).
 
-    F_u are the rows of a non-negative factorisation of everybody's moves (`factorise`). With
-    `start` the beginnings of days count as in Markov0-R. `rng` draws the start of the
-    factorisation.
+    F_u are the rows of a non-negative factorisation of everybody's moves (`factorise`), or of
+    PPMTF's Gaussian one (`gaussian_factors`). With `start` the beginnings of days count as in
+    Markov0-R. `rng` draws the start of the factorisation.
     """
 
     z: int = parameter(16, FACTORS, low=1, high=1024)
@@ -43,6 +44,7 @@ class TfR(ReidAttack):
     start: str = parameter("none", START, words=("none", "visits", "first"), positional=False)
     rounds: int = parameter(0, FILLED, low=0, positional=False)
     keep: float = parameter(1.0, KEEP, low=0, high=1, positional=False)
+    factors: str = parameter("em", FACTORISATION, words=("em", "ppmtf"), positional=False)
 
     def scores(self, case: Case, rng: Rng = None) -> Scores:
         """Log-likelihoods of the moves, row block by row block."""
@@ -54,8 +56,9 @@ class TfR(ReidAttack):
     def chains(self, case: Case, rng: Rng = None) -> Chains:
         """The users' matrices, completed by the factorisation."""
         return completed_chains(
-            case.city, case.reference, self.z, self.b, self.iterations, self.rounds, rng
-        )
+            case.city, case.reference, self.z, self.b, self.iterations, self.rounds, rng,
+            factors=self.factors,
+        )  # fmt: skip
 
     def chain_scores(self, case: Case, chains: Chains) -> Scores:
         """The scores that given matrices lead to."""

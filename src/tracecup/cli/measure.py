@@ -1,0 +1,102 @@
+"""`tracecup measure`: what a release tells beyond the contest's scores, by whoever knows the truth.
+
+Unicity (known visits) and membership in published counts.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tracecup.cli.common import (
+    CityFile,
+    Confidence,
+    Json,
+    Seed,
+    emit,
+    load_city,
+    table_of,
+)
+
+
+def add(app: typer.Typer) -> None:
+    """Put the verb on the command line."""
+    app.command("measure")(measure)
+
+
+def measure(
+    name: Annotated[str, typer.Argument(help="Measure with parameters, like 'AggMIA(100)'.")],
+    city: CityFile,
+    clock: Annotated[Path, typer.Option("--clock", help="Times of the contest: info_time.csv.")],
+    obfuscated: Annotated[
+        Path, typer.Option("--obfuscated", help="Obfuscated traces in user order: anotraces file.")
+    ],
+    original: Annotated[
+        Path | None, typer.Option("--original", help="Original traces: orgtraces (Unicity).")
+    ] = None,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", help="Reference traces: reftraces (AggMIA).")
+    ] = None,
+    confidence: Confidence = 0.95,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> int:
+    """What could somebody tell who knows visits of a user, or gets counts of a group?
+
+    Unicity(p): the share of choices of p true visits that fit one released trace. AggMIA(g): how
+    well members of groups of g users are told by the groups' counts (0.5: not at all, 1: always).
+    Neither is a score of the contest. More: `tracecup methods measure`.
+
+    Example: `tracecup measure "AggMIA(100)" --city info_region.csv --clock info_time.csv
+    --reference reftraces.csv --obfuscated anotraces.csv --seed 1`
+    """
+    from tracecup.attack import Measure
+    from tracecup.city import read_clock
+    from tracecup.errors import InvalidParameter
+    from tracecup.registry import parse
+    from tracecup.traces.files import read_obfuscated, read_traces
+
+    method = parse("measure", name)
+    if not isinstance(method, Measure):
+        raise InvalidParameter(f"{method.name} is registered as a measure but is none")
+    file = {"original": original, "reference": reference}[method.known]
+    if file is None:
+        raise InvalidParameter(
+            f"{method} looks at the {method.known} traces: give --{method.known}"
+        )
+    where, times = load_city(city), read_clock(clock)
+    truth = read_traces(
+        file, method.known, n_regions=where.n_regions, clock=getattr(times, method.known), gaps=True
+    )
+    released = read_obfuscated(
+        obfuscated, users=truth.n_users, clock=times.original, n_regions=where.n_regions
+    )
+    started = time.perf_counter()
+    found = method.measure(where, truth, released, seed, confidence=confidence)
+    seconds = time.perf_counter() - started
+    interval = found.interval
+    value = None if math.isnan(found.value) else found.value
+    payload = {
+        "measure": str(method),
+        "value": value,
+        "interval": [interval.low, interval.high],
+        "confidence": interval.confidence,
+        "method": interval.method,
+        "nothing_told": found.nothing_told,
+        "meaning": found.meaning,
+        "seed": seed,
+        "seconds": seconds,
+    }
+    rows = [
+        ("value", "nothing could be measured" if value is None else f"{value:.4f}"),
+        (f"{interval.confidence:.0%} interval", f"{interval.low:.4f} to {interval.high:.4f}"),
+        ("nothing told", f"{found.nothing_told:g}"),
+        ("what it is", found.meaning),
+        ("took", f"{seconds:.3f} s"),
+    ]
+    emit(as_json, payload, table_of(str(method), rows))
+    return 0
