@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,13 +11,20 @@ import pytest
 
 from tracecup.cli.main import run
 
+# The verb several times in one process of their own: the server's settings are read once.
+CALLS = """
+import json, sys
+from tracecup.cli.main import run
+for call in json.loads(sys.argv[1]):
+    print(run(["worker", *call]), flush=True)
+"""
 
-def process(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """In a process of its own: the server's settings are read once per process."""
+
+def process(*calls: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRACECUP_", "DATABASE_"))}
     return subprocess.run(
-        [sys.executable, "-m", "tracecup", "worker", *arguments],
-        env={**kept, **env},
+        [sys.executable, "-c", CALLS, json.dumps(calls)],
+        env=kept,
         capture_output=True,
         text=True,
         timeout=600,
@@ -32,6 +40,7 @@ class TestWorker:
             (("somewhere", "--url", "http://localhost:1"), "folder, or its address"),
             (("--url", "http://localhost:1"), "TRACECUP_WORKER_TOKEN"),
             (("--url", "ftp://localhost", "--token", "tcw_x"), "begins with http"),
+            (("--url", "http://cup.example.org", "--token", "tcw_x"), "--insecure"),
             (("--url", "http://localhost:1", "--new-token", "far"), "give its folder"),
         ],
     )
@@ -42,13 +51,9 @@ class TestWorker:
 
     def test_token_is_printed_once_and_names_are_unique(self, tmp_path):
         folder = str(tmp_path / "server")
-        done = process(folder, "--new-token", "far")
-        assert done.returncode == 0
-        assert done.stdout.startswith("tcw_")
-        assert len(done.stdout.split()) == 1
-        again = process(folder, "--new-token", "far")
-        assert again.returncode == 2
-        assert "already" in again.stderr
-        gone = process(folder, "--revoke-token", "far")
-        assert gone.returncode == 0
-        assert process(folder, "--revoke-token", "far").returncode == 2
+        new, gone = (folder, "--new-token", "far"), (folder, "--revoke-token", "far")
+        done = process(new, new, gone, gone)
+        token, *codes = done.stdout.split()
+        assert token.startswith("tcw_")
+        assert codes == ["0", "2", "0", "2"]
+        assert "already" in done.stderr

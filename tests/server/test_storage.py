@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from tracecup.server.errors import Refused
-from tracecup.server.storage import BlobStore
+from tracecup.server.storage import BlobStore, Damaged
 
 CONTENT = b"a line\n" * 1000
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -67,3 +67,25 @@ class TestKeep:
         monkeypatch.setattr(BlobStore, "free", lambda self: 0)
         with pytest.raises(Refused):
             blobs.keep(path, DIGEST, len(CONTENT))
+
+
+class TestChecked:
+    def test_whole_bytes_are_there(self, blobs):
+        blobs.put_blocks([CONTENT], 1 << 20)
+        assert blobs.checked(DIGEST).read_bytes() == CONTENT
+
+    @pytest.mark.parametrize("found", [None, b"", CONTENT[:-1], CONTENT[:-1] + b"x"])
+    def test_other_bytes_are_damaged(self, blobs, found):
+        blobs.put_blocks([CONTENT], 1 << 20)
+        if found is None:
+            blobs.path(DIGEST).unlink()
+        else:
+            blobs.path(DIGEST).write_bytes(found)
+        with pytest.raises(Damaged, match=DIGEST[:12]):
+            blobs.checked(DIGEST)
+
+    def test_put_again_it_is_whole_again(self, blobs):
+        blobs.put_blocks([CONTENT], 1 << 20)
+        blobs.path(DIGEST).write_bytes(b"rotten")
+        blobs.put_blocks([CONTENT], 1 << 20)
+        assert blobs.checked(DIGEST).read_bytes() == CONTENT

@@ -37,6 +37,9 @@ def worker(
     token: Annotated[
         str, typer.Option(envvar=TOKEN_VARIABLE, help="Worker token for a server elsewhere.")
     ] = "",
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Also over plain http to another machine.")
+    ] = False,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Jobs worked on at once.")] = 1,
     new_token: Annotated[
         str, typer.Option(metavar="NAME", help="Print a token for a worker elsewhere and end.")
@@ -49,7 +52,8 @@ def worker(
 
     With DIR it uses the server's own folder and database (`DATABASE_URL` as for `serve`). With
     `--url` it works for a server on another machine: it fetches files and returns results over
-    HTTP and needs neither the database nor a shared disk. Any worker may be killed at any moment.
+    HTTP and needs neither the database nor a shared disk. The address has to be encrypted (https)
+    unless it is on this machine; no redirect is followed. Any worker may be killed at any moment.
 
     Example: `tracecup worker contest2030 --jobs 2`
     """
@@ -61,7 +65,10 @@ def worker(
     stop = threading.Event()
     threads = max(1, thread_count() // jobs)
     with ExitStack() as held:
-        crew = _local(folder, jobs, threads, held) if folder else _remote(url, token, jobs, threads)
+        if folder:
+            crew = _local(folder, jobs, threads, held)
+        else:
+            crew = _remote(url, token, jobs, threads, insecure)
         _until_signal(crew, stop)
     return 0
 
@@ -76,12 +83,12 @@ def _local(folder: Path, jobs: int, threads: int, held: ExitStack) -> list[Any]:
     return [Worker(f"{name}-{k}", threads=threads) for k in range(jobs)]
 
 
-def _remote(url: str, token: str, jobs: int, threads: int) -> list[Any]:
+def _remote(url: str, token: str, jobs: int, threads: int, insecure: bool) -> list[Any]:
     from tracecup.server.jobs.remote import RemoteWorker
 
     if not token:
         raise InvalidParameter(f"a server elsewhere needs --token or {TOKEN_VARIABLE}")
-    return [RemoteWorker(url, token, threads=threads) for _ in range(jobs)]
+    return [RemoteWorker(url, token, threads=threads, insecure=insecure) for _ in range(jobs)]
 
 
 def _until_signal(crew: list[Any], stop: threading.Event) -> None:

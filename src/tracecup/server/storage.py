@@ -1,6 +1,7 @@
 """The blob store: bytes of files on disk, found by their SHA-256, written whole or not at all.
 
-Blobs are never changed; a file's name, owner and audience are rows of the database.
+Blobs are never changed; a file's name, owner and audience are rows of the database. Whoever uses
+the bytes of a blob asks for them with `checked`, which compares them with the SHA-256.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import logging
 import math
 import os
 import re
@@ -29,6 +31,7 @@ BLOCK = MIB
 RESERVE_BYTES = 64 * MIB
 LOCK_FILE = ".lock"
 _BLOB = re.compile(r"[0-9a-f]{64}")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,19 @@ class Blob:
 
     sha256: str
     size: int
+
+
+class Damaged(Refused):
+    """A blob that is missing, or whose bytes are not those that were received."""
+
+    def __init__(self, sha256: str, found: str) -> None:
+        said = _(
+            "The file {name} is damaged on the server's disk. Nothing was done with it; "
+            "please tell the organisers."
+        )
+        super().__init__("internal", said.format(name=sha256[:12]), sha256=sha256)
+        self.sha256, self.found = sha256, found
+        log.error("the blob %s is %s", sha256, found)
 
 
 class BlobStore:
@@ -55,8 +71,24 @@ class BlobStore:
         return found.f_bavail * found.f_frsize
 
     def path(self, sha256: str) -> Path:
-        """Where a blob lies."""
+        """Where a blob lies; its bytes may have rotted (`checked`)."""
         return self.root / sha256[:2] / sha256
+
+    def checked(self, sha256: str) -> Path:
+        """Where a blob lies whose bytes are those that were stored; else `Damaged`.
+
+        Reads it once from front to back: disks rot, and a score from other bytes is no score.
+        """
+        path = self.path(sha256)
+        try:
+            found = _sha256(path)
+        except FileNotFoundError:
+            raise Damaged(sha256, "missing") from None
+        except OSError as error:
+            raise Damaged(sha256, f"unreadable ({error.strerror})") from error
+        if found != sha256:
+            raise Damaged(sha256, "not what was stored")
+        return path
 
     def has(self, sha256: str) -> bool:
         """Whether a blob is there."""
@@ -160,9 +192,9 @@ class BlobStore:
         # Held: between a look at the blob and the touch nobody finds it old and removes it.
         with _refusing_full_disk(), self.held():
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if target.exists():
+            if target.exists() and _sha256(target) == sha256:
                 os.utime(target)
-            else:
+            else:  # new, or in the place of a blob that has rotted
                 path.chmod(0o600)
                 path.replace(target)
                 _sync(target.parent)
@@ -184,6 +216,11 @@ def _refusing_full_disk() -> Iterator[None]:
         raise Refused(
             "storage", _("The server's disk is full; nothing was stored and no try was charged.")
         ) from error
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _put_at(path: Path) -> float:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import ClassVar
+from urllib.error import HTTPError
 
 import pytest
 
 from tracecup.contest.judging.commitment import SCORER
+from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
@@ -79,7 +84,117 @@ class TestRemoteWorker:
         store().path(given.sha256).write_bytes(b"damaged")
         assert RemoteWorker(live_server.url, token).run_one()
         job = Job.objects.get(kind="score")
-        assert (job.state, job.error) == ("waiting", "did not arrive as it was sent")
+        assert job.state == "waiting"
+        assert f"{given.sha256[:12]} is damaged" in job.error
+
+
+class HostileServer(BaseHTTPRequestHandler):
+    """Answers every request with what the test says, and notes what was asked."""
+
+    answers: ClassVar[dict[str, tuple[int, dict[str, str], bytes]]] = {}
+    asked: ClassVar[list[str]] = []
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.asked.append(self.path)
+        status, headers, body = self.answers.get(self.path.partition("?")[0], (404, {}, b""))
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_GET = do_POST  # noqa: N815 - so the library calls it
+
+    def log_message(self, *_):
+        pass
+
+
+class TestHostileServer:
+    """A worker is a guest on somebody's machine: no answer of a server writes elsewhere there."""
+
+    JOB: ClassVar = {
+        "job": 1, "fence": 1, "kind": "score", "function": "score.answer", "payload": {},
+        "inputs": {}, "inputs_sha256": "0" * 64, "lease_seconds": 30, "memory_mib": 64,
+        "seconds": 5,
+    }  # fmt: skip
+
+    @pytest.fixture
+    def server(self):
+        HostileServer.answers, HostileServer.asked = {}, []
+        made = ThreadingHTTPServer(("127.0.0.1", 0), HostileServer)
+        Thread(target=made.serve_forever, daemon=True).start()
+        yield made
+        made.shutdown()
+        made.server_close()
+
+    def worker(self, server):
+        return RemoteWorker(f"http://127.0.0.1:{server.server_port}", "tcw_x")
+
+    def lease(self, **changes):
+        job = json.dumps(self.JOB | changes).encode()
+        HostileServer.answers["/api/v1/worker/lease"] = (200, {}, job)
+
+    def test_names_of_files_are_hashes(self, server, tmp_path):
+        outside = tmp_path / "outside"
+        self.lease(inputs={"answer": str(outside)})
+        HostileServer.answers[f"/api/v1/worker/jobs/1/files/{outside}"] = (200, {}, b"owned")
+        with pytest.raises(UnreadableFile, match="no job"):
+            self.worker(server).run_one()
+        assert not outside.exists()
+        assert HostileServer.asked == ["/api/v1/worker/lease"]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"inputs": {"a": "A" * 64}},
+            {"inputs": {"a": ["0" * 64]}},
+            {"inputs": ["0" * 64]},
+            {"job": "1/../../x"},
+            {"fence": "1&x"},
+            {"lease_seconds": 0},
+            {"payload": 3},
+            {"inputs_sha256": None},
+        ],
+    )
+    def test_anything_else_is_no_job(self, server, changes):
+        self.lease(**changes)
+        with pytest.raises(UnreadableFile, match="no job"):
+            self.worker(server).run_one()
+
+    def test_other_bytes_are_not_computed_with(self, server):
+        digest = "1" * 64
+        self.lease(inputs={"answer": digest})
+        HostileServer.answers[f"/api/v1/worker/jobs/1/files/{digest}"] = (200, {}, b"other")
+        HostileServer.answers["/api/v1/worker/jobs/1/fail"] = (200, {}, b"{}")
+        assert self.worker(server).run_one()
+        assert HostileServer.asked[-1] == "/api/v1/worker/jobs/1/fail"
+
+    @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+    def test_no_redirect_is_followed(self, server, status):
+        goal = {"Location": f"http://127.0.0.1:{server.server_port}/elsewhere"}
+        HostileServer.answers["/api/v1/worker/lease"] = (status, goal, b"")
+        HostileServer.answers["/elsewhere"] = (200, {}, b"{}")
+        with pytest.raises(HTTPError):
+            self.worker(server).run_one()
+        assert HostileServer.asked == ["/api/v1/worker/lease"]
+
+    def test_an_answer_that_is_no_json(self, server):
+        HostileServer.answers["/api/v1/worker/lease"] = (200, {}, b"{" * 100_000)
+        with pytest.raises(UnreadableFile, match="no JSON"):
+            self.worker(server).run_one()
+
+
+class TestAddress:
+    def test_another_machine_has_to_be_encrypted(self):
+        with pytest.raises(InvalidParameter, match="not encrypted"):
+            RemoteWorker("http://cup.example.org", "tcw_x")
+        RemoteWorker("https://cup.example.org", "tcw_x")
+        RemoteWorker("http://cup.example.org", "tcw_x", insecure=True)
+
+    @pytest.mark.parametrize("url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:1"])
+    def test_this_machine_need_not(self, url):
+        RemoteWorker(url, "tcw_x")
 
 
 class TestApi:
@@ -155,12 +270,19 @@ class TestApi:
             (b"{}", {"outputs": {"../../../../outside.csv": "RESULT"}}),
             (b"{}", {"outputs": {".hidden": "RESULT"}}),
             (b'{"score": 0, "low": 0, "high": 1, "scorer": "x"}', {"inputs_sha256": "0" * 64}),
+            (b'{"score": -1, "low": 0, "high": 1, "error": null, "scorer": "SCORER"}', {}),
+            (b'{"score": 1e300, "low": 0, "high": 1, "error": null, "scorer": "SCORER"}', {}),
+            (b'{"score": "0", "low": 0, "high": 1, "error": null, "scorer": "SCORER"}', {}),
+            (b'{"score": 0.5, "low": 1, "high": 0, "error": null, "scorer": "SCORER"}', {}),
+            (b'{"score": 0.5, "low": 0, "high": 1, "error": -1, "scorer": "SCORER"}', {}),
+            (b'{"score": 0.5, "low": 0, "high": 1, "error": null, "scorer": "other"}', {}),
         ],
     )
     def test_no_forged_result(self, call, court, answer, changes):
         court.to_attack()
         given = court.attack(1, 2)
         job = call("POST", "/lease", {"scorer": SCORER}).json()
+        answer = answer.replace(b"SCORER", SCORER.encode())
         put = call("PUT", f"/jobs/{job['job']}/files?fence={job['fence']}", answer).json()
         told = {
             "fence": job["fence"],

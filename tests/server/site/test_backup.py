@@ -6,7 +6,7 @@ import pytest
 import zstandard
 from django.apps import apps
 
-from tracecup.errors import InvalidFile, UnreadableFile
+from tracecup.errors import InvalidFile, InvalidParameter, UnreadableFile
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.auditlog import check_chain, record
@@ -89,6 +89,20 @@ class TestRestore:
             restore(tmp_path / "c.tar.zst")
         assert Contest.objects.count() == LogEntry.objects.count() == 0
 
+    def test_a_changed_file_can_be_left_out_by_name(self, filled, tmp_path):
+        save(tmp_path / "b.tar.zst")
+        sha256 = StoredFile.objects.get().sha256
+        wipe()
+        packed = (tmp_path / "b.tar.zst").read_bytes()
+        plain = zstandard.ZstdDecompressor().stream_reader(packed).read()
+        spoiled = plain.replace(b"reg_id\n1", b"reg_id\n2")
+        (tmp_path / "c.tar.zst").write_bytes(zstandard.ZstdCompressor().compress(spoiled))
+        with pytest.raises(InvalidFile, match=sha256):
+            restore(tmp_path / "c.tar.zst")
+        held = restore(tmp_path / "c.tar.zst", leave_out=[sha256])
+        assert (held.blobs, held.left_out) == (0, (sha256,))
+        assert StoredFile.objects.get().sha256 == sha256
+
     @pytest.mark.parametrize("size", [0, 10, 200])
     def test_a_cut_file_is_refused(self, filled, tmp_path, size):
         save(tmp_path / "b.tar.zst")
@@ -113,6 +127,35 @@ class TestSave:
         with pytest.raises(UnreadableFile):
             save(tmp_path / "b.tar.zst")
         assert list(tmp_path.glob("*b.tar*")) == []
+
+    @pytest.mark.parametrize("content", [b"reg_id\n2\n", b"reg_id\n", b"reg_id\n1\n1\n"])
+    def test_a_rotten_blob_is_named_and_leaves_no_file(self, filled, tmp_path, content):
+        sha256 = StoredFile.objects.get().sha256
+        store().path(sha256).write_bytes(content)
+        with pytest.raises(InvalidFile, match=sha256) as refused:
+            save(tmp_path / "b.tar.zst")
+        assert "spring/orgtraces.csv" in str(refused.value)
+        assert list(tmp_path.glob("*b.tar*")) == []
+
+    def test_a_rotten_blob_can_be_left_out_by_name(self, filled, tmp_path):
+        whole = store().put_blocks([b"whole"], 100)
+        StoredFile.objects.create(
+            contest=filled, kind="city", name="c", sha256=whole.sha256, size=5, audience="judge",
+            created_at=clock.now(),
+        )  # fmt: skip
+        rotten = StoredFile.objects.get(name="orgtraces.csv").sha256
+        store().path(rotten).write_bytes(b"other")
+        made = save(tmp_path / "b.tar.zst", leave_out=[rotten])
+        assert (made.blobs, made.left_out) == (1, (rotten,))
+        wipe()
+        assert restore(tmp_path / "b.tar.zst").left_out == (rotten,)
+        assert StoredFile.objects.count() == 2
+        assert store().checked(whole.sha256)
+        assert not store().has(rotten)
+
+    def test_only_files_that_there_are_can_be_left_out(self, filled, tmp_path):
+        with pytest.raises(InvalidParameter, match="no file 'abc'"):
+            save(tmp_path / "b.tar.zst", leave_out=["abc"])
 
     def test_it_can_be_described(self, filled, tmp_path):
         made = save(tmp_path / "b.tar.zst")

@@ -39,6 +39,7 @@ COMMITMENTS_FILE = "commitments.json"
 ATTACKS_FILE = "attacks.json"
 PUBLIC_KINDS = ("reftraces", "pubtraces")
 WITHDRAWN_FILE = "withdrawn.json"
+RECEIPTS_FILE = "receipts.json"
 SEED_FILE, BOTS_FILE, MODEL_FILE = "seed.json", "bots.json", "model.npz"
 
 
@@ -60,6 +61,16 @@ class About:
             "versions": dict(self.versions),
         }
         return json_text(held)
+
+
+@dataclass(frozen=True)
+class Received:
+    """The receipt of a file: the SHA-256 of its bytes as they arrived, which the team was told,
+    and of its plain content, whatever it was packed in.
+    """
+
+    sha256: str
+    content_sha256: str
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,17 @@ class Archive(StoredFiles):
         if not isinstance(held, dict) or not set(held) <= set(self.attackers):
             raise InvalidFile(path, [Problem(0, "", "something else", "teams with reasons")])
         return {str(team): str(reason) for team, reason in held.items()}
+
+    @cached_property
+    def receipts(self) -> dict[str, Received]:
+        """What teams handed in, by place in the archive; seasons of bots have no receipts."""
+        path = self.secret / RECEIPTS_FILE
+        held = read_json(path) if path.exists() else {}
+        try:
+            found = {str(name): Received(**one) for name, one in held.items()}
+        except (TypeError, AttributeError) as error:
+            raise InvalidFile(path, [Problem(0, "", "something else", "receipts")]) from error
+        return found
 
     def sample_attacks(self, kind: AttackKind) -> dict[str, str]:
         """The sample attacks of a kind: column -> name."""

@@ -1,7 +1,7 @@
 """Verification of an archive: everything in it is computed again and compared.
 
-Files against the manifest, releases against the shuffle, commitments against what they fix,
-scores and results against the stored answers.
+Files against the manifest, releases against the shuffle, commitments against what they fix and
+what teams have receipts for, scores and results against the stored answers.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
-from tracecup.contest.archive.folder import COMMITMENTS_FILE, SEED_FILE, Archive
-from tracecup.contest.archive.manifest import MANIFEST, check_manifest
+from tracecup.contest.archive.folder import (
+    COMMITMENTS_FILE,
+    RECEIPTS_FILE,
+    SEED_FILE,
+    Archive,
+)
+from tracecup.contest.archive.manifest import MANIFEST, check_manifest, is_safe_name
 from tracecup.contest.archive.scored import results_of
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
@@ -30,6 +35,7 @@ from tracecup.contest.sheets import Sheet, write_sheet
 from tracecup.contest.smallfiles import read_json
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
+from tracecup.safeio import plain_name
 from tracecup.traces import SetTraces
 
 T = TypeVar("T")
@@ -70,6 +76,8 @@ class _Verification:
         self.each(self.archive.samples, _Verification.sample)
         with self.looking_at(COMMITMENTS_FILE):
             self.commitments()
+        with self.looking_at(RECEIPTS_FILE):
+            self.receipts()
         targets = self.each(published, _Verification.target, self.progress)
         if len(targets) == len(published):
             with self.looking_at("results"):
@@ -163,6 +171,21 @@ class _Verification:
         for name in sorted({*wanted, *opening.files}):
             if wanted.get(name) != opening.files.get(name):
                 self.found.append(f"{where}: the commitment does not fix {name} as it is")
+
+    def receipts(self) -> None:
+        """What lies here is what teams have receipts for, and what the commitments fix."""
+        archive, fixed = self.archive, dict[str, str]()
+        for team in range(BENCHMARK_TEAM, archive.about.teams + 1):
+            fixed |= read_opening(archive.opening_file(team, opened=False)).files
+        for name, received in sorted(archive.receipts.items()):
+            if not is_safe_name(name):
+                self.found.append(f"{name!r}: leads out of the archive")
+                continue
+            path, plain = archive.root / name, plain_name(name.rpartition("/")[2])
+            if content_hash(path) != received.content_sha256:
+                self.found.append(f"{name}: is not what the team has a receipt for")
+            if fixed.get(plain, received.content_sha256) != received.content_sha256:
+                self.found.append(f"{name}: the commitment fixes other bytes than the receipt")
 
     def target(self, entry: Entry) -> ReleaseScores:
         """Score all answers to a release again."""

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 from django.db.utils import DatabaseError
 
+from tracecup.errors import TraceCupError
 from tracecup.server import clockwatch
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox, schedule
@@ -93,6 +94,8 @@ class Worker:
                 self._failed(job, failed.reason, begun)
         except DatabaseError:
             raise
+        except (Refused, TraceCupError) as error:
+            self._failed(job, getattr(error, "message", str(error)), begun)
         except Exception as error:
             log.exception("a job failed", extra={"job": job.pk, "kind": job.kind})
             self._failed(job, type(error).__name__, begun)
@@ -152,7 +155,7 @@ def compute(
     with TemporaryDirectory(dir=_work_folder(), prefix=f"{os.getpid()}-") as folder:
         out = Path(folder) / "out"
         out.mkdir()
-        files = {name: str(blobs.path(sha256)) for name, sha256 in task.inputs.items()}
+        files = {name: str(blobs.checked(sha256)) for name, sha256 in task.inputs.items()}
         payload = {**task.payload, "files": files, "out": str(out)}
         begun = time.perf_counter()
         seconds = settings.CONFIG.job_seconds * task.patience

@@ -164,7 +164,7 @@ def _hand_in(
             kind=kind,
             challenge=entry.challenge,
             target=None if kind == "release" else entry.team,
-            source=store().path(blob.sha256),
+            source=store().checked(blob.sha256),
             file_name=name,
             key=f"bot-{round.pk}-{kind}-{entry.label}-{name}"[:80],
             received_at=clock.contest_now(round.contest),

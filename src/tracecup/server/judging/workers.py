@@ -24,7 +24,7 @@ from tracecup.server.jobs.kinds import computations, kind_of
 from tracecup.server.jobs.queue import LostLease, NotNow
 from tracecup.server.jobs.task import Task
 from tracecup.server.models import Job, WorkerToken
-from tracecup.server.storage import Blob, store
+from tracecup.server.storage import Blob, Damaged, store
 
 PREFIX = "tcw_"
 LONGEST_NAME = 60
@@ -121,10 +121,17 @@ def held(worker: WorkerToken, number: int, fence: int) -> Job:
 
 
 def input_of(job: Job, sha256: str) -> Blob:
-    """A file that a job needs; others do not exist for its worker."""
-    if sha256 not in job.result.get("inputs", []) or not store().has(sha256):
+    """A file that a job needs; others do not exist for its worker.
+
+    One that has rotted ends the attempt: nobody else gets better bytes.
+    """
+    if sha256 not in job.result.get("inputs", []):
         raise not_found("file")
-    return Blob(sha256, store().path(sha256).stat().st_size)
+    try:
+        return Blob(sha256, store().checked(sha256).stat().st_size)
+    except Damaged as error:
+        fail(job, error.message)
+        raise
 
 
 def finish(
@@ -142,7 +149,7 @@ def finish(
     for name, sha256 in {**outputs, "": result}.items():
         if not store().has(sha256):
             raise Refused("invalid", _("A file of the result was not sent."))
-        blobs[name] = Blob(sha256, store().path(sha256).stat().st_size)
+        blobs[name] = Blob(sha256, store().checked(sha256).stat().st_size)
     answer = _answer(blobs.pop(""))
     told = {**answer, "seconds": seconds, "inputs_sha256": inputs_sha256}
     apply = kind_of(job.kind).apply
@@ -152,7 +159,7 @@ def finish(
         queue.finish(job, kept, lambda row: apply(row, told, blobs), seconds)
     except LostLease as error:
         raise Refused("conflict", _("This job is somebody else's by now.")) from error
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise Refused("invalid", _("This is not what such a job results in.")) from error
 
 

@@ -47,7 +47,7 @@ def set_city_file(
         raise Refused("invalid", _("A city's file is its table (city) or its model (model)."))
     blob = store().put_file(source, settings.CONFIG.upload_bytes)
     others = {one.kind: one.sha256 for one in own_files(contest)} | {kind: blob.sha256}
-    _check({name: str(store().path(sha256)) for name, sha256 in others.items()})
+    _check({name: str(store().checked(sha256)) for name, sha256 in others.items()})
     with transaction.atomic():
         held = locked(contest, with_data=True)
         if held.rounds.exclude(announced_at=None).exists():

@@ -44,10 +44,14 @@ from tracecup.server.storage import store
 
 @dataclass(frozen=True)
 class Plan:
-    """What lies where in the archive: `files` by SHA-256, `texts` as they are."""
+    """What lies where in the archive: `files` by SHA-256, `texts` as they are.
+
+    `received`: those of them that teams handed in, for which they have receipts.
+    """
 
     files: Mapping[str, str]
     texts: Mapping[str, str]
+    received: Mapping[str, str]
 
 
 def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None) -> Path:
@@ -57,8 +61,8 @@ def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None)
     """
     chosen = result_set or published(round) or newest(round)
     plan, blobs = archive_plan(round, chosen), store()
-    files = {name: str(blobs.path(sha256)) for name, sha256 in plan.files.items()}
-    lay_out(out, files, plan.texts)
+    files = {name: str(blobs.checked(sha256)) for name, sha256 in plan.files.items()}
+    lay_out(out, files, plan.texts, received=plan.received)
     write_manifest(out)
     return out
 
@@ -80,6 +84,7 @@ class _Planner:
         self.at = Archive(Path())
         self.files: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.received: dict[str, str] = {}
 
     def plan(self, result_set: ResultSet | None) -> Plan:
         self.files[f"{PUBLIC}/{CITY_FILE}"] = self.stored[CITY_FILE]
@@ -99,7 +104,7 @@ class _Planner:
         self.about(tries)
         for name, (sha256, _) in (result_set.files if result_set else {}).items():
             self.files[f"{RESULTS}/{name}"] = sha256
-        return Plan(self.files, self.texts)
+        return Plan(self.files, self.texts, self.received)
 
     def data_set(self, row: Release) -> None:
         entry, at, out = entry_of(row), self.at, row.is_published
@@ -109,13 +114,17 @@ class _Planner:
                 self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
         handed_in = at.secret_file(entry, "anotraces")
         if row.submission is not None:
-            self.files[str(handed_in)] = row.submission.sha256
+            self.receive(handed_in, row.submission)
         elif entry.is_benchmark and out:
             self.files[str(handed_in)] = self.stored[entry.file("anotraces")]
         if out:
             for place, kind in ((at.public_file, "pubtraces"), (at.secret_file, "ptable")):
                 self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
         self.texts[str(at.submission_file(entry))] = json_text(judged_of(row).as_dict())
+
+    def receive(self, path: Path, given: Submission) -> None:
+        """A file that a team handed in, and its receipt."""
+        self.files[str(path)] = self.received[str(path)] = given.sha256
 
     def answers(self) -> int:
         """Place all answers; the most tries that one attacker has against one target."""
@@ -133,7 +142,7 @@ class _Planner:
             count[cell] = count.get(cell, 0) + 1
             most = max(most, count[cell])
             path = self.at.answer_file(entry, ANSWER_FILES[one.kind], attacker, count[cell])
-            self.files[str(path)] = one.sha256
+            self.receive(path, one)
             if one.consent and one.method:
                 named[one.kind][attacker] = one.method
         for kind in ATTACK_KINDS:

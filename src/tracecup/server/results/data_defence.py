@@ -194,7 +194,7 @@ def _risks(found: ResultSet, entry: Entry) -> list[UserRisk]:
     held = found.files.get(USERS_FILE)
     if held is None or not store().has(held[0]):
         return []
-    with store().path(held[0]).open(newline="", encoding="utf-8") as file:
+    with store().checked(held[0]).open(newline="", encoding="utf-8") as file:
         head = file.readline()
         lines = [line for line in file if line.startswith(f"{entry.release},")]
     return [
@@ -220,7 +220,7 @@ def _trace(round: Round, team: Team, own: OwnRelease, user: int) -> OneUser | No
     )
     if release is None or release.submission is None:
         return None
-    handed_in = store().path(release.submission.sha256)
+    handed_in = store().checked(release.submission.sha256)
     return one_user(round, team, own.challenge, handed_in, user - 1, _inferred(round, team, own))
 
 
@@ -246,4 +246,4 @@ def _inferred(round: Round, team: Team, own: OwnRelease) -> Path | None:
         name = entry.answer("etraces", by)
         files = StoredFile.objects.filter(round=round, name=name)
         sha256 = files.values_list("sha256", flat=True).first()
-    return store().path(sha256) if sha256 and store().has(sha256) else None
+    return store().checked(sha256) if sha256 and store().has(sha256) else None

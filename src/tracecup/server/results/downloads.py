@@ -68,13 +68,14 @@ class FilesPage(Schema):
 
 @dataclass(frozen=True)
 class _Offer:
-    """Bytes that can be fetched, and under which name and digest."""
+    """Bytes that can be fetched, and under which name and digest; `blobs` are those behind it."""
 
     name: str
     parts: Sequence[Part]
     size: int
     sha256: str
     etag: str
+    blobs: Sequence[str]
 
 
 def files_for(role: Role, round: Round) -> list[FileInfo]:
@@ -111,6 +112,7 @@ def ranged_response(
         file.size,
         file.sha256,
         f'"{file.sha256}"',
+        [file.sha256],
     )
     return _answer(request, offer, role or role_of(file.contest, request.user), file)
 
@@ -129,7 +131,9 @@ def archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResp
     etag = hashlib.sha256(folder.encode() + b"\0" + sums).hexdigest()
     with Segments(parts) as whole:
         size = len(whole)
-    return _answer(request, _Offer(f"{folder}.zip", parts, size, "", f'"{etag}"'), role, None)
+    blobs = [one.sha256 for one in files]
+    offer = _Offer(f"{folder}.zip", parts, size, "", f'"{etag}"', blobs)
+    return _answer(request, offer, role, None)
 
 
 def _visible(role: Role, round: Round) -> QuerySet[StoredFile]:
@@ -205,6 +209,9 @@ def _content(request: HttpRequest, offer: _Offer, first: int, length: int) -> Ht
         response = HttpResponse(content_type=kind)
         response.headers["Content-Disposition"] = f'attachment; filename="{offer.name}"'
     else:
+        # Before the first byte: what has been sent cannot be taken back.
+        for sha256 in offer.blobs:
+            store().checked(sha256)
         content = Segments(offer.parts, first, length)
         response = FileResponse(content, as_attachment=True, filename=offer.name, content_type=kind)
     response.headers["Content-Length"] = str(length)

@@ -54,7 +54,7 @@ def handle_report(payload: dict[str, Any]) -> dict[str, Any]:
 def _write(found: ResultSet, folder: Path, out: Path) -> None:
     plan, blobs = archive_plan(found.round, found), store()
     files = {
-        name: str(blobs.path(sha256))
+        name: str(blobs.checked(sha256))
         for name, sha256 in plan.files.items()
         if not name.startswith(SECRET)
     }

@@ -9,11 +9,11 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import zstandard
 from django.apps import apps
@@ -49,31 +49,40 @@ class Backup:
     rows: dict[str, int]
     blobs: int
     migrations: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
-def save(path: Path, say: Say | None = None) -> Backup:
+def save(path: Path, say: Say | None = None, leave_out: Collection[str] = ()) -> Backup:
     """Write everything into one file; it appears whole or not at all.
 
     Rows are read in one transaction, so the backup is one moment. Blobs never change, so they
     may be copied afterwards; none is removed meanwhile. The name ends in `.tar.zst`. One pass over
     all files; memory does not grow with them.
+
+    A blob that is missing or has rotted is an `InvalidFile` that names it, and no backup is
+    written: who has only such ones does not know it. With its SHA-256 in `leave_out` it is left
+    out, and the backup says so.
     """
     if not path.name.endswith(ENDING):
         raise InvalidParameter(f"a backup's name ends in {ENDING}, got {path.name[:80]!r}")
     with store().held():
-        return _save(path, say)
+        return _save(path, say, frozenset(leave_out))
 
 
-def _save(path: Path, say: Say | None) -> Backup:
+def _save(path: Path, say: Say | None, leave_out: frozenset[str]) -> Backup:
     """Write it, while no blob is removed."""
-    rows, counts, blobs = _rows()
-    held = Backup(clock.now(), connection.vendor, counts, len(blobs), _migrations())
+    rows, counts, named = _rows()
+    _require_known(leave_out, named)
+    blobs = named - leave_out
+    gone = tuple(sorted(named & leave_out))
+    held = Backup(clock.now(), connection.vendor, counts, len(blobs), _migrations(), gone)
     head = {
         "format": FORMAT,
         "made_at": held.made_at.isoformat(),
         "database": held.database,
         "rows": held.rows,
         "blobs": sorted(blobs),
+        "left_out": list(gone),
         "migrations": list(held.migrations),
         "rows_sha256": hashlib.sha256(rows).hexdigest(),
     }
@@ -87,21 +96,18 @@ def _save(path: Path, say: Say | None) -> Backup:
         if key.is_file():
             _add(tar, KEY, key.read_bytes())
         for done, sha256 in enumerate(sorted(blobs), start=1):
-            blob = store().path(sha256)
-            if not blob.is_file():
-                raise UnreadableFile(blob.name, "a file of the contest is missing in the store")
-            with blob.open("rb") as source:
-                _add_stream(tar, BLOBS + sha256, source, blob.stat().st_size)
+            _add_blob(tar, sha256)
             if say:
                 say(done, len(blobs))
     return held
 
 
-def restore(path: Path, say: Say | None = None) -> Backup:
+def restore(path: Path, say: Say | None = None, leave_out: Collection[str] = ()) -> Backup:
     """Put a backup into an empty server: all rows in one transaction, blobs checked one by one.
 
     Refused (`InvalidFile`) if the tables hold anything, if the file is no backup, or if a digest
-    differs; then nothing is in the database.
+    differs; then nothing is in the database. A blob whose SHA-256 is in `leave_out` is left out,
+    whatever the backup holds of it; its rows are restored.
     """
     if _has_rows():
         told = Problem(0, "", "a server with data", "an empty server")
@@ -112,6 +118,7 @@ def restore(path: Path, say: Say | None = None) -> Backup:
         rows = _next(path, members, ROWS, tar)
         if hashlib.sha256(rows).hexdigest() != head["rows_sha256"]:
             raise _broken(path, "rows that were changed")
+        _require_known(leave_out, {*head["blobs"], *head.get("left_out", ())})
         missing = set(head["blobs"])
         for member in members:
             if member.name == KEY:
@@ -122,34 +129,43 @@ def restore(path: Path, say: Say | None = None) -> Backup:
                 raise _broken(path, f"the member {member.name[:80]!r}")
             source = tar.extractfile(member)
             assert source is not None
-            if store().put_file(source).sha256 != sha256:
-                raise _broken(path, f"a changed file {sha256[:12]}")
+            if sha256 not in leave_out and store().put_file(source).sha256 != sha256:
+                raise _broken(path, f"a changed file {sha256} (--leave-out goes on without it)")
             missing.discard(sha256)
             if say:
                 say(len(head["blobs"]) - len(missing), len(head["blobs"]))
+        missing -= set(leave_out)
         if missing:
             raise _broken(path, f"{len(missing)} files that are missing")
     _load(path, rows)
-    return Backup(
-        datetime.fromisoformat(head["made_at"]),
-        head["database"],
-        head["rows"],
-        len(head["blobs"]),
-        tuple(head["migrations"]),
-    )
+    gone = set(leave_out) & set(head["blobs"])
+    held = _described(head)
+    left_out = tuple(sorted({*held.left_out, *gone}))
+    return replace(held, blobs=held.blobs - len(gone), left_out=left_out)
 
 
 def describe(path: Path) -> Backup:
     """What a backup says about itself, without unpacking it."""
     with _opened(path) as tar:
         head = _head(path, _next(path, iter(tar), HEAD, tar))
+    return _described(head)
+
+
+def _described(head: dict[str, Any]) -> Backup:
     return Backup(
         datetime.fromisoformat(head["made_at"]),
         head["database"],
         head["rows"],
         len(head["blobs"]),
         tuple(head["migrations"]),
+        tuple(head.get("left_out", ())),
     )
+
+
+def _require_known(leave_out: Collection[str], blobs: Collection[str]) -> None:
+    unknown = sorted(set(leave_out) - set(blobs))
+    if unknown:
+        raise InvalidParameter(f"there is no file {unknown[0][:80]!r} to leave out (a SHA-256)")
 
 
 def backup_name(at: datetime) -> str:
@@ -239,6 +255,56 @@ def _add_stream(tar: tarfile.TarFile, name: str, source: IO[bytes], size: int) -
     about = tarfile.TarInfo(name)
     about.size, about.mode = size, 0o600
     tar.addfile(about, source)
+
+
+def _add_blob(tar: tarfile.TarFile, sha256: str) -> None:
+    """Add a blob that is hashed on its way."""
+    blob = store().path(sha256)
+    try:
+        with blob.open("rb") as file:
+            source = _Hashed(file)
+            _add_stream(tar, BLOBS + sha256, cast(IO[bytes], source), blob.stat().st_size)
+    except FileNotFoundError:
+        gone = f"is missing ({_owners(sha256)}); --leave-out goes on without it"
+        raise UnreadableFile(sha256, gone) from None
+    except OSError as error:
+        if error.errno is not None:
+            raise  # a full disk is no fault of the blob
+        raise _rotten(sha256, "fewer bytes than it had") from error
+    if source.digest.hexdigest() != sha256:
+        raise _rotten(sha256, "other bytes than were received")
+
+
+def _rotten(sha256: str, found: str) -> InvalidFile:
+    """The error for a blob that is not what was received; says whose file it was."""
+    wanted = "the bytes that were received; --leave-out goes on without it"
+    return InvalidFile(sha256, [Problem(0, _owners(sha256), found, wanted)])
+
+
+def _owners(sha256: str) -> str:
+    """The files and submissions that a blob belongs to, the first few."""
+    named = [
+        f"{one.contest.slug}/{one.name}"
+        for one in StoredFile.objects.filter(sha256=sha256).select_related("contest")[:3]
+    ]
+    named += [
+        f"{one.contest.slug}: submission {one.ref}"
+        for one in Submission.objects.filter(sha256=sha256).select_related("contest")[:3]
+    ]
+    return "; ".join(named)
+
+
+class _Hashed:
+    """A file that is hashed while it is read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.digest = file, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
+        block = self._file.read(size)
+        self.digest.update(block)
+        return block
 
 
 class _Opened:

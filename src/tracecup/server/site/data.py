@@ -229,13 +229,13 @@ def city_map(contest: Contest) -> CityFacts | None:
 def city_of(contest: Contest) -> City | None:
     """The city of a contest."""
     if contest.city_sha256 and store().has(contest.city_sha256):
-        return _stored_city(str(store().path(contest.city_sha256)))
+        return _stored_city(contest.city_sha256)
     return _builtin_city() if contest.rules.city.builtin else None
 
 
 @lru_cache(maxsize=16)
-def _stored_city(path: str) -> City:
-    return read_city(path)
+def _stored_city(sha256: str) -> City:
+    return read_city(store().checked(sha256))
 
 
 @lru_cache(maxsize=1)

@@ -108,12 +108,12 @@ def _payload(round: Round, team: Team, kind: str, challenge: str, path: Path) ->
         "round": round.name,
         "kind": kind,
         "file": str(path),
-        "city": str(blobs.path(contest.city_sha256)),
     }
     if kind == "release":
-        payload["original"] = str(blobs.path(original_of(round, team, challenge).sha256))
+        payload["original"] = str(blobs.checked(original_of(round, team, challenge).sha256))
     elif not contest.city_sha256:
         raise Refused("closed", _("The city of this contest is not ready yet; try again shortly."))
+    payload["city"] = str(blobs.checked(contest.city_sha256))
     return payload
 
 

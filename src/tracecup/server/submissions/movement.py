@@ -49,8 +49,8 @@ def _payload(round: Round, team: Team, challenge: str, path: Path) -> dict[str, 
     return {
         "rules": round.contest.rules_text,
         "round": round.name,
-        "city": str(blobs.path(round.contest.city_sha256)),
-        "original": str(blobs.path(original_of(round, team, challenge).sha256)),
+        "city": str(blobs.checked(round.contest.city_sha256)),
+        "original": str(blobs.checked(original_of(round, team, challenge).sha256)),
         "file": str(path),
     }
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tracecup.contest.archive.export import zip_archive
-from tracecup.contest.archive.folder import Archive
+from tracecup.contest.archive.folder import RECEIPTS_FILE, Archive, Received
 from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.archive.scored import results_of, score_all
-from tracecup.contest.judging.commitment import SCORER
+from tracecup.contest.judging.commitment import SCORER, content_hash
 from tracecup.contest.results.compute import write_results
-from tracecup.contest.smallfiles import make_folder, write_text
+from tracecup.contest.smallfiles import make_folder, write_json, write_text
 from tracecup.safeio import PARQUET_MAGIC, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
 
 SECRET = "secret/"
@@ -51,19 +52,26 @@ def of_round(payload: dict[str, Any]) -> dict[str, Any]:
 def zipped(payload: dict[str, Any]) -> dict[str, Any]:
     """Lay out a finished archive, results included, and pack it into one file."""
     root, out = Path(payload["out"]).parent / ARCHIVE_FOLDER, Path(payload["out"])
-    lay_out(root, payload["files"], payload["texts"])
+    lay_out(root, payload["files"], payload["texts"], received=payload["received"])
     digest = write_manifest(root)
     zip_archive(root, out / ZIP_FILE)
     return {"digest": digest}
 
 
 def lay_out(
-    root: Path, files: Mapping[str, str], texts: Mapping[str, str], *, link: bool = False
+    root: Path,
+    files: Mapping[str, str],
+    texts: Mapping[str, str],
+    *,
+    link: bool = False,
+    received: Mapping[str, str] | None = None,
 ) -> Archive:
     """Put the files of an archive in their places; with `link` only links to them, for a while.
 
     Names in an archive end in .csv.zst; what a team sent in another container is packed anew, so
     that the names are right. The plain content, and with it every commitment, stays the same.
+    `received` are the receipts of what teams handed in, SHA-256 by name; they are written down
+    beside the digest of the plain content, which a verification can compare.
     """
     make_folder(root)
     for name, text in texts.items():
@@ -75,6 +83,12 @@ def lay_out(
             target.symlink_to(source)
         else:
             _copy(Path(source), target, 0o600 if secret else 0o644)
+    if received:
+        told = {
+            name: asdict(Received(sha256, content_hash(files[name])))
+            for name, sha256 in received.items()
+        }
+        write_json(root / SECRET / RECEIPTS_FILE, told, secret=True)
     return Archive(root)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
 from tracecup.contest.entries import Entry
 from tracecup.server.entries import SAMPLES, DataSet, begins, digests, keep_file, round_seed
+from tracecup.server.jobs.plausible import require_files
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.data import OWN_CITY, OWN_MODEL
@@ -19,6 +20,7 @@ from tracecup.server.locks import (
 from tracecup.server.models import Contest, Job, Round, StoredFile
 
 SHARED = {CITY_FILE: "info_region", CLOCK_FILE: "info_time"}
+TRACES, RELEASED = ("reftraces", "orgtraces"), ("pubtraces", "ptable")
 
 
 def prepare(job: Job) -> Task | None:
@@ -52,6 +54,7 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     round = contest.rounds.get(pk=job.payload["round"])
     at = begins(round, "announce")
     if job.payload["entry"] is None:
+        require_files(outputs, SHARED)
         for name, blob in outputs.items():
             keep_file(round, name, blob, kind=SHARED[name], audience="all", visible_from=at)
         Contest.objects.filter(pk=contest.pk).update(city_sha256=outputs[CITY_FILE].sha256)
@@ -60,6 +63,8 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     team = contest.teams.filter(number=entry.team).first()
     own = DataSet(entry, team)
     audience = "all" if own.is_sample else "team" if team else "judge"
+    kinds = (*TRACES, *RELEASED) if own.is_sample else TRACES
+    require_files(outputs, [entry.file(kind) for kind in kinds])
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
         keep_file(round, name, blob, kind=kind, audience=audience, data_set=own, visible_from=at)

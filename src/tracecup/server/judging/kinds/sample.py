@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from tracecup.contest.archive.folder import CITY_FILE
+from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.server.entries import DataSet, digests, entry_of, keep_file, round_seed
+from tracecup.server.jobs.plausible import require_files, require_score
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, Release
 
 FILES = ("reftraces", "pubtraces", "orgtraces", "ptable")
-ANSWERS = ("etable", "etraces")
 
 
 def prepare(job: Job) -> Task | None:
@@ -38,11 +39,19 @@ def prepare(job: Job) -> Task | None:
 def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     """Keep the answers and, with the release, the scores."""
     release = _release(job)
-    own = DataSet(entry_of(release), release.team)
+    entry = entry_of(release)
+    own = DataSet(entry, release.team)
+    samples = release.round.contest.rules.samples
+    columns = {
+        column: ANSWER_FILES[kind] for kind in ATTACK_KINDS for column in samples.columns(kind)
+    }
+    # Another name would take the place of another file of the round.
+    require_files(outputs, [entry.answer(kind, column) for column, kind in columns.items()])
+    require_files(result["scores"], columns)
+    for score in result["scores"].values():
+        require_score(score)
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
-        if kind not in ANSWERS:  # it would take the place of another file of the round
-            raise KeyError(name)
         keep_file(release.round, name, blob, kind=kind, audience="judge", data_set=own)
     inputs = result["inputs_sha256"]
     release.scores = {

@@ -15,6 +15,7 @@ from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.entries import digests
+from tracecup.server.jobs.plausible import require_score
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.score import ANSWER
 from tracecup.server.models import Job, Submission
@@ -36,6 +37,7 @@ def prepare(job: Job) -> Task | None:
 
 def apply(job: Job, result: dict[str, Any], _: Outputs) -> None:
     """Write the score, once."""
+    require_score(result)
     found = _submission(job)
     if found.state not in OPEN:
         return

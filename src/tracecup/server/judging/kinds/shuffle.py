@@ -10,11 +10,13 @@ import os
 from typing import Any
 
 from tracecup.contest.archive.folder import CITY_FILE
+from tracecup.contest.entries import team_label
 from tracecup.contest.judging.flow import BENCHMARK_METHOD
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.entries import JUDGED_FIELDS, DataSet, digests, keep_file, sets_of
+from tracecup.server.jobs.plausible import Implausible, require_files, require_verdict
 from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.service import awaited, enqueue_samples
@@ -39,13 +41,7 @@ def prepare(job: Job) -> Task | None:
         given = chosen.get(one.entry.challenge)
         if given is not None:
             inputs[one.entry.file("anotraces")] = given.sha256
-        told.append(
-            {
-                "challenge": one.entry.challenge,
-                "method": _method(one, given),
-                "hors_concours": bool(team and team.hors_concours),
-            }
-        )
+        told.append({"challenge": one.entry.challenge, **_told(one, team, given)})
     seed = os.environ.get(SEED_VARIABLE)
     if seed is not None:
         logger.warning("%s is set: who knows or guesses it knows all ID tables", SEED_VARIABLE)
@@ -63,6 +59,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     """Keep the verdicts and, as the judge's, the release, the table and the opening."""
     round = _locked(job)
     team, chosen = _team(job), _chosen(job)
+    _require_plausible(round, team, chosen, result, outputs)
     for one in sets_of(round, team):
         entry, said = one.entry, result["verdicts"][one.entry.label]
         given = chosen.get(entry.challenge)
@@ -81,11 +78,36 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
             name = entry.file(kind)
             if name in outputs:
                 keep_file(round, name, outputs[name], kind=kind, audience="judge", data_set=one)
-    for name, blob in outputs.items():
-        if name.startswith("opening_"):
-            whose = sets_of(round, team)[0]
-            keep_file(round, name, blob, kind="opening", audience="judge", data_set=whose)
+    whose = sets_of(round, team)[0]
+    name = f"opening_{team_label(whose.entry.team)}.txt"
+    keep_file(round, name, outputs[name], kind="opening", audience="judge", data_set=whose)
     _end_if_last(round)
+
+
+def _require_plausible(
+    round: Round,
+    team: Team | None,
+    chosen: dict[str, Submission],
+    result: dict[str, Any],
+    outputs: Outputs,
+) -> None:
+    """Verdicts on the team's own data sets, the files of what is published, and an opening that is
+    the commitment's.
+    """
+    own = sets_of(round, team)
+    opening = f"opening_{team_label(own[0].entry.team)}.txt"
+    wanted = [opening]
+    require_files(result["verdicts"], [one.entry.label for one in own])
+    for one in own:
+        said, told = result["verdicts"][one.entry.label], chosen.get(one.entry.challenge)
+        floor = round.contest.rules.scores.utility_floor
+        require_verdict(said, _told(one, team, told), floor)
+        wanted += [one.entry.file("anotraces")] if one.entry.is_benchmark else []
+        if said["published"]:
+            wanted += [one.entry.file(kind) for kind in ("pubtraces", "ptable")]
+    require_files(outputs, wanted)
+    if result["commitment"] != outputs[opening].sha256:
+        raise Implausible("the commitment is not that of the opening")
 
 
 def _end_if_last(round: Round) -> None:
@@ -102,6 +124,14 @@ def _end_if_last(round: Round) -> None:
         log.record(SYSTEM, "round.judged", contest=round.contest, subject=subject, after=after)
     if round.judged_at is not None:
         enqueue_samples(round)
+
+
+def _told(one: DataSet, team: Team | None, given: Submission | None) -> dict[str, Any]:
+    """What the judge is told of a release, and has to say about it."""
+    return {
+        "method": _method(one, given),
+        "hors_concours": bool(team and team.hors_concours),
+    }
 
 
 def _method(one: DataSet, given: Submission | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tracecup.server import clock
 from tracecup.server.entries import keep_file
+from tracecup.server.jobs.plausible import require_files
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.results import ZIP_FILE
 from tracecup.server.models import Job, ResultSet, Round
@@ -21,7 +22,8 @@ def prepare(job: Job) -> Task | None:
     """Everything of the round, with the results."""
     found = _result_set(job)
     plan = archive_plan(found.round, found)
-    return Task("results.zipped", {"texts": dict(plan.texts)}, plan.files, PATIENCE)
+    payload = {"texts": dict(plan.texts), "received": dict(plan.received)}
+    return Task("results.zipped", payload, plan.files, PATIENCE)
 
 
 def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
@@ -31,6 +33,7 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     round = found.get(pk=_result_set(job).round_id)
     name = f"{round.contest.slug}-{round.name}.zip"
     audience = "all" if round.archive_open else "judge"
+    require_files(outputs, [ZIP_FILE])
     now = clock.contest_now(round.contest)
     keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience=audience, visible_from=now)
 

@@ -10,6 +10,7 @@ from typing import Any
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM
 from tracecup.server.entries import keep_file
+from tracecup.server.jobs.plausible import require_tables
 from tracecup.server.jobs.queue import NotNow, dead_jobs, pending
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, ResultSet
@@ -39,6 +40,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     if found.state not in OPEN:
         return
     round = found.round
+    require_tables(result["tables"])
     for name, blob in outputs.items():
         kept = f"set{found.number:02d}_{name}"
         keep_file(round, kept, blob, kind="scores", audience="judge")
