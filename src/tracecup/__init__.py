@@ -1,24 +1,110 @@
 """tracecup: run, play and study location-trace anonymization contests.
 
-The dozen names most users need; everything else lives in its room.
+`import tracecup as tc` is the front door: a dozen verbs and the names most users need, each
+loaded when it is first used. Everything else lives in its room.
 """
 
-from tracecup.city import City, Clock, ContestClock, Grid
-from tracecup.errors import InvalidFile, InvalidTraces, TraceCupError
-from tracecup.traces import IdTable, SetTraces, Traces
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracecup.city import City, Clock, ContestClock, Grid
+    from tracecup.errors import InvalidFile, InvalidTraces, TraceCupError
+    from tracecup.front import (
+        Data,
+        Evaluation,
+        Release,
+        attack,
+        audit,
+        benchmark,
+        compare,
+        evaluate,
+        load,
+        load_demo,
+        methods,
+        obfuscator,
+        publish,
+        score,
+    )
+    from tracecup.traces import IdTable, SetTraces, Traces
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "tracecup.city": ("City", "Clock", "ContestClock", "Grid"),
+    "tracecup.errors": ("InvalidFile", "InvalidTraces", "TraceCupError"),
+    "tracecup.traces": ("IdTable", "SetTraces", "Traces"),
+    "tracecup.front": (
+        "Data",
+        "Evaluation",
+        "Release",
+        "audit",
+        "benchmark",
+        "compare",
+        "evaluate",
+        "load",
+        "load_demo",
+        "methods",
+        "obfuscator",
+        "publish",
+    ),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_ROOMS = (
+    "attack",
+    "city",
+    "contest",
+    "datasets",
+    "errors",
+    "obfuscate",
+    "score",
+    "synth",
+    "traces",
+)
+"""Rooms that need no import of their own; `attack` and `score` can be called (`tracecup.rooms`)."""
 
 __all__ = [
     "City",
     "Clock",
     "ContestClock",
+    "Data",
+    "Evaluation",
     "Grid",
     "IdTable",
     "InvalidFile",
     "InvalidTraces",
+    "Release",
     "SetTraces",
     "TraceCupError",
     "Traces",
     "__version__",
+    "attack",
+    "audit",
+    "benchmark",
+    "compare",
+    "evaluate",
+    "load",
+    "load_demo",
+    "methods",
+    "obfuscator",
+    "publish",
+    "score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first asked for (PEP 562)."""
+    if name in _ROOMS:
+        return importlib.import_module(f"tracecup.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"module 'tracecup' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """All public names, loaded or not."""
+    return sorted({*globals(), *__all__, *_ROOMS})

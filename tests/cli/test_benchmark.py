@@ -66,7 +66,9 @@ class TestBenchmark:
             "cells", "table.csv", "table.parquet", "summary.csv", "scatter.png", "scatter.svg",
         }  # fmt: skip
         assert all((folder / name).is_file() for name in said["files"])
-        assert (folder / "out" / "table.csv").read_text().startswith("data,team,defence,tuned,seed")
+        assert (
+            (folder / "out" / "table.csv").read_text().startswith("data,team,defence,tuned,tuning,")
+        )
 
     def test_without_matplotlib_there_is_no_picture(self, folder, capsys, monkeypatch):
         monkeypatch.setattr(command, "find_spec", lambda name: None)
@@ -125,3 +127,11 @@ class TestSeedsOf:
     def test_refused(self, text):
         with pytest.raises(InvalidParameter):
             seeds_of(text)
+
+
+class TestEmptyNames:
+    @pytest.mark.parametrize("option", ["--defences", "--attacks"])
+    def test_are_an_error_and_not_the_usual_list(self, folder, capsys, option):
+        given = [*WORDS, option, ""]
+        assert run(given) == 2
+        assert f"{option} is empty" in capsys.readouterr().err

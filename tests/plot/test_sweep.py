@@ -13,7 +13,8 @@ def table(*given: tuple[str, str, int, str, str, float], floor: float | None = 0
     rows = []
     for team, defence, seed, kind, attack, score in given:
         held = dict.fromkeys(COLUMNS, 0.0) | {
-            "data": "d", "team": team, "defence": defence, "seed": seed, "floor": floor,
+            "data": "d", "team": team, "defence": defence, "tuned": defence, "tuning": "tuned",
+            "seed": seed, "floor": floor,
             "utility": 0.6, "kind": kind, "attack": attack, "score": score,
         }  # fmt: skip
         rows.append(tuple(held[name] for name in COLUMNS))

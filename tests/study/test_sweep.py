@@ -255,6 +255,70 @@ class TestSweep:
         assert {failure.team for failure in made.failed} == {"team001"}
 
 
+CELL = """
+from dataclasses import dataclass
+from tracecup.obfuscate import Obfuscator
+from tracecup.obfuscate.base import Knob
+from tracecup.registry import parameter
+from tracecup.traces import SetTraces, Traces
+
+@dataclass(frozen=True)
+class MyShift(Obfuscator):
+    name, knobs = "MyShift", (Knob("steps", 0, 5),)
+    steps: int = parameter(2, "regions eastward", low=0, high=5)
+
+    def _obfuscate(self, city, original, rng):
+        moved = (original.regions + self.steps) % city.n_regions
+        return SetTraces.of_traces(Traces(moved, original.users, original.clock))
+"""
+
+
+def from_a_cell(source: str = CELL):
+    """What a notebook holds after the cell was run: a class without a file, in no registry."""
+    space = {"__name__": "__main__"}
+    exec(compile(source, "<cell>", "exec"), space)
+    return space["MyShift"]
+
+
+class TestOwnMethods:
+    def test_an_edited_class_of_a_notebook_is_run_again(self, folder, tmp_path):
+        first = swept(folder, tmp_path / "out", defences=[from_a_cell()(2)], floor=None)
+        again = swept(folder, tmp_path / "out", defences=[from_a_cell()(2)], floor=None)
+        assert (first.kept, again.kept) == (0, 4)
+        identity = from_a_cell(CELL.replace("original.regions + self.steps", "original.regions"))
+        edited = swept(folder, tmp_path / "out", defences=[identity(2)], floor=None)
+        assert edited.kept == 0
+        assert set(edited.table.column("utility")) == {1.0} != set(first.table.column("utility"))
+
+    def test_the_label_names_what_ran(self, folder, tmp_path):
+        made = swept(folder, tmp_path / "out", defences=[from_a_cell()(2)], floor=0.7)
+        assert set(made.table.column("tuned")) == {"MyShift(1)"}
+        rows = summarize(made.table).records()
+        assert {(row["defence"], row["ran"]) for row in rows} == {("MyShift(2)", "MyShift(1)")}
+
+    def test_a_knob_too_coarse_is_marked(self, folder, tmp_path):
+        made = swept(folder, tmp_path / "out", defences=[from_a_cell()(2), "None"], floor=0.7)
+        rows = {row["ran"][:2]: row for row in summarize(made.table).records()}
+        assert rows["My"]["tuning"] == "coarse"
+        assert rows["My"]["utility"] > 0.705
+        assert rows["No"]["tuning"] == "as written"
+
+    def test_tuned_cells_go_on_without_a_registry(self, folder, tmp_path):
+        swept(folder, tmp_path / "out", defences=[from_a_cell()(2)], attacks=["VisitProb-R"])
+        more = swept(folder, tmp_path / "out", defences=[from_a_cell()(2)])
+        whole = swept(folder, tmp_path / "whole", defences=[from_a_cell()(2)])
+        assert untimed(more.table) == untimed(whole.table)
+
+    def test_what_cannot_be_keyed_is_not_kept(self, folder, tmp_path):
+        opened = "import io\nFILE = io.StringIO()\n" + CELL.replace(
+            "moved = ", "FILE.write('x'); moved = "
+        )
+        for _ in range(2):
+            made = swept(folder, tmp_path / "out", defences=[from_a_cell(opened)(1)], floor=None)
+            assert (made.kept, made.computed, len(made.table)) == (0, 4, 8)
+        assert list((tmp_path / "out" / "cells").iterdir()) == []
+
+
 KILLED = """
 import os, signal, sys
 from dataclasses import dataclass
@@ -340,6 +404,26 @@ class TestAttacksCalled:
         assert [type(a).__name__ for a in attacks_called("Prior-T(user=1)")] == ["PriorT"]
 
 
+class TestSmallerGrid:
+    def test_never_overwrites_a_larger_ones_tables(self, folder, tmp_path):
+        large = swept(folder, tmp_path)
+        first = write_tables(tmp_path, large.table)
+        before = [path.read_bytes() for path in first]
+        small = swept(folder, tmp_path, seeds=[1])
+        second = write_tables(tmp_path, small.table)
+        assert [path.read_bytes() for path in first] == before
+        assert not set(first) & set(second)
+        assert len(pq.read_table(second[1])) == len(small.table)
+        assert write_tables(tmp_path, small.table) == second
+
+    def test_the_same_or_a_larger_one_does(self, folder, tmp_path):
+        small = swept(folder, tmp_path, seeds=[1])
+        names = write_tables(tmp_path, small.table)
+        large = swept(folder, tmp_path)
+        assert write_tables(tmp_path, large.table) == names
+        assert len(pq.read_table(names[1])) == len(large.table)
+
+
 def row(defence: str, seed: int, kind: str, attack: str, score: float, **other) -> tuple:
     given = {
         "data": "d",
@@ -347,6 +431,7 @@ def row(defence: str, seed: int, kind: str, attack: str, score: float, **other) 
         "defence": defence,
         "tuned": defence,
         "seed": seed,
+        "tuning": "tuned",
         "floor": 0.7,
         "utility": 0.7,
         "kind": kind,

@@ -42,6 +42,7 @@ from tracecup.attack.models import (
 from tracecup.attack.naming import parse_inference, parse_reid
 from tracecup.attack.portfolio import sample_attacks, strong_attacks, winner_attacks
 from tracecup.attack.scores import MatrixScores, Scores
+from tracecup.rooms import also_a_verb
 
 __all__ = [
     "AggMia",
@@ -87,3 +88,5 @@ __all__ = [
     "strong_attacks",
     "winner_attacks",
 ]
+
+also_a_verb(__name__)

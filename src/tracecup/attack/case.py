@@ -12,7 +12,7 @@ from tracecup.errors import InvalidTraces
 from tracecup.traces import SetTraces, Traces
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Case:
     """One target: `reference` traces of m known users, `released` traces of m pseudonyms.
 
@@ -33,6 +33,7 @@ class Case:
 
     def __post_init__(self) -> None:
         reference, released, n_regions = self.reference, self.released, self.city.n_regions
+        self._check_types()
         if reference.n_users != released.n_users:
             raise InvalidTraces(
                 f"{reference.n_users} users have reference traces, but {released.n_users} "
@@ -50,6 +51,22 @@ class Case:
                 raise InvalidTraces(
                     f"{name} region {int(regions.max())} (0-based) is not within 0..{n_regions - 1}"
                 )
+
+    def _check_types(self) -> None:
+        reference: object = self.reference
+        released: object = self.released
+        if isinstance(reference, SetTraces) and isinstance(released, Traces):
+            raise InvalidTraces(
+                "reference and release are swapped: a case is Case(city, reference, released)"
+            )
+        if not isinstance(reference, Traces):
+            raise InvalidTraces(f"reference traces are Traces, got {type(reference).__name__}")
+        if not isinstance(released, SetTraces):
+            hint = "; SetTraces.of_traces makes one" if isinstance(released, Traces) else ""
+            raise InvalidTraces(f"a release is SetTraces, got {type(released).__name__}{hint}")
+
+    def __repr__(self) -> str:
+        return f"<Case: {self.city!r}, reference {self.reference!r}, released {self.released!r}>"
 
     @property
     def n_users(self) -> int:

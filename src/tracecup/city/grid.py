@@ -5,6 +5,7 @@ Region indices are 0-based and row by row from the south-west corner: `index = y
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -164,7 +165,7 @@ class Grid:
         return np.asarray(np.where(inside, iy * self.nx + ix, -1), dtype=np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class City:
     """A grid with its sensitive (hospital) regions and its places.
 
@@ -198,6 +199,23 @@ class City:
         flags = np.zeros(self.n_regions, dtype=np.bool_)
         flags[list(self.hospitals)] = True
         return _frozen(flags)
+
+    def __len__(self) -> int:
+        return self.n_regions
+
+    def __repr__(self) -> str:
+        grid = self.grid
+        size = f"{grid.nx * grid.km_x:.1f} km x {grid.ny * grid.km_y:.1f} km"
+        known = f", {len(self.places)} places" if len(self.places) else ""
+        return (
+            f"<City: {grid.nx} x {grid.ny} regions, {size}, "
+            f"{len(self.hospitals)} with a hospital{known}>"
+        )
+
+    def _repr_html_(self) -> str:
+        # By name: no room may import the front door.
+        card: str = importlib.import_module("tracecup.front.html").city_card(self)
+        return card
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, City):

@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
     from tracecup.study.sweep import Sweep
 
+HEADS = (
+    "defence",
+    "s_U",
+    "floor",
+    "s_R,min",
+    "by",
+    "s_T,min",
+    "by",
+    "s_T,linked",
+    "at most",
+    "link known",
+)
+MARKS = {"coarse": "coarse", "strongest": "strongest"}
+
 
 def add(app: typer.Typer) -> None:
     """Put the verb on the command line."""
@@ -83,15 +97,17 @@ def benchmark(
         made = sweep(
             sets,
             out,
-            defences=names_of(defences) or comparison.DEFENCES,
-            attacks=names_of(attacks) or every,
+            defences=named(defences, "--defences") or comparison.DEFENCES,
+            attacks=named(attacks, "--attacks") or every,
             seeds=seeds_of(seeds),
             floor=None if as_written else floor,
             force=force,
             progress=advance,
             executor=executor,
         )
-    files = [*write_tables(out, made.table), *_draw(made.table, out)]
+    written = write_tables(out, made.table)
+    end = written[0].stem.removeprefix("table")
+    files = [*written, *_draw(made.table, out, end)]
     for failure in made.failed:
         people().print(f"[bold red]failed:[/bold red] {escape(str(failure))}", soft_wrap=True)
     summary = summarize(made.table)
@@ -101,7 +117,20 @@ def benchmark(
             people().print(f"Defences are tuned to utility {floor:g}; table.csv says to what.")
         said = f"{made.computed} cells run, {made.kept} found finished; written to {out}"
         people().print(escape(said), soft_wrap=True)
+        if end:
+            kept = f"{out} holds the tables of a larger grid, which stay; these end in {end}"
+            people().print(escape(kept), soft_wrap=True)
     return 1 if made.failed else 0
+
+
+def named(given: list[str] | None, option: str) -> list[str]:
+    """The names of an option; one that is there but empty is a mistake, not the usual list."""
+    from tracecup.errors import InvalidParameter
+
+    found = names_of(given)
+    if given is not None and not found:
+        raise InvalidParameter(f"{option} is empty; leave it out for the usual ones")
+    return found
 
 
 def names_of(given: list[str] | None) -> list[str]:
@@ -141,7 +170,7 @@ def seeds_of(text: str) -> list[int]:
     return found
 
 
-def _draw(table: Rows, out: Path) -> list[Path]:
+def _draw(table: Rows, out: Path, end: str) -> list[Path]:
     if find_spec("matplotlib") is None:
         people().print("no picture: matplotlib is not installed")
         return []
@@ -151,7 +180,7 @@ def _draw(table: Rows, out: Path) -> list[Path]:
     picture = scatter(table)
     if picture is None:
         return []
-    paths = [out / "scatter.png", out / "scatter.svg"]
+    paths = [out / f"scatter{end}.png", out / f"scatter{end}.svg"]
     for path, content in zip(paths, (picture.png(), picture.svg()), strict=True):
         with atomic_write(path) as file:
             file.write(content)
@@ -180,21 +209,28 @@ def _shown(summary: Rows) -> list[Table]:
         said = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
         title = escape(f"{data} {team}: mean±standard deviation over seeds ({said})")
         table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-        for name in ("defence", "s_U", "s_R,min", "by", "s_T,min", "by", "at most", "link known"):
-            table.add_column(name, overflow="fold", no_wrap="min" in name)
+        for name in HEADS:
+            table.add_column(name, overflow="fold", no_wrap=name.startswith("s_"))
         for row in found:
-            utility = f"{row['utility']:.3f}"
+            mark = "below" if row["valid"] is False else MARKS.get(row["tuning"], "")
             table.add_row(
-                escape(row["defence"]),
-                f"[red]{utility} below the floor[/red]" if row["valid"] is False else utility,
+                escape(row["ran"]),
+                f"{row['utility']:.3f}",
+                f"[red]{mark}[/red]" if mark == "below" else mark,
                 _spelled(row["s_r_min"], row["s_r_min_sd"]),
                 (row["s_r_by"] or "").partition("(")[0],
                 _spelled(row["s_t_min"], row["s_t_min_sd"]),
                 (row["s_t_by"] or "").partition("(")[0],
+                _spelled(row["s_t_linked"], row["s_t_linked_sd"]),
                 _spelled(row["s_t_prior"], None),
                 f"{true_link_bound(row['utility']):.3f}",
             )
-        table.caption = "s_R is at most 1 - 1/users; link known: s_T is at most 1 - s_U"
+        table.caption = (
+            "Names say what ran. s_T,linked: by attacks that use the release, the height in the "
+            "picture. s_R is at most 1 - 1/users; link known: s_T is at most 1 - s_U. Floor: "
+            "coarse: the knob's next step would miss it; strongest: kept by the strongest "
+            "setting; below: missed"
+        )
         table.caption_justify = "left"
         tables.append(table)
     return tables

@@ -28,6 +28,8 @@ from tracecup.cli.common import (
 if TYPE_CHECKING:
     from tracecup.study.comparison import Defended
 
+MARKS = {"coarse": "coarse", "strongest": "strongest"}
+
 
 def add(app: typer.Typer) -> None:
     """Put the verb on the command line."""
@@ -106,13 +108,14 @@ def compare(
             file.write(comparison.as_markdown(results).encode())
     table = Table(title="Defences against attacks", title_justify="left", title_style="bold")
     heads = ("s_R,min", "by", "at most", "s_T,min", "by", "at most", "link known")
-    for name in ("defence", "s_U", *heads, "seconds"):
+    for name in ("defence", "s_U", "floor", *heads, "seconds"):
         table.add_column(name)
     for row in results:
         bounds = row.bounds
         table.add_row(
             comparison.short(row.defence),
             f"{row.utility.value:.4f}",
+            MARKS.get(row.tuning, "") if row.utility.valid else "below",
             f"{row.weakest_reid.score.value:.4f}",
             row.weakest_reid.attack,
             spelled(bounds.reid, 4),
@@ -128,6 +131,7 @@ def compare(
             {
                 "defence": row.defence,
                 "utility": row.utility.value,
+                "tuning": row.tuning,
                 "valid": row.utility.valid,
                 "seconds": row.seconds,
                 "reid": {a.attack: a.score.value for a in row.reid},

@@ -43,6 +43,8 @@ class Obfuscator(Method):
     """
 
     knobs: ClassVar[tuple[Knob, ...]] = ()
+    needs_reference: ClassVar[bool] = False
+    """Whether it cannot work, and so not be tuned, without reference traces."""
 
     @property
     def crowd(self) -> int | None:

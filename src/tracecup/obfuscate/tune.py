@@ -26,7 +26,7 @@ Probe = Callable[[float], tuple[Obfuscator, UtilityScore]]
 
 
 def to_utility(
-    method: str | type[Obfuscator],
+    method: str | Obfuscator | type[Obfuscator],
     city: City,
     original: Traces,
     floor: float = FLOOR,
@@ -36,19 +36,21 @@ def to_utility(
     *,
     rule: Rule = "paper",
     tolerance: float = TOLERANCE,
+    reference: Traces | None = None,
 ) -> tuple[Obfuscator, UtilityScore]:
     """The strongest `method` whose utility is valid for `floor`, and that utility.
 
-    `method` is a name (`"MRLH(1,1)"`: values given in it stay, the tuned one is replaced) or a
-    class with its `fixed` parameters by name. `parameter` is one of its knobs, the first by
-    default: MRLH lambda, RR eps, PL l or r, Cheat p, RareShift rare or cells, KMeans floor.
+    `method` is a name (`"MRLH(1,1)"`: values given in it stay, the tuned one is replaced), such a
+    method itself, or a class with its `fixed` parameters by name. `parameter` is one of its
+    knobs, the first by default: MRLH lambda, RR eps, PL l or r, Cheat p, RareShift rare or
+    cells, KMeans floor.
 
     Every probe draws with the same `rng` (a seed, or a generator, which is copied and not
     advanced), and the returned method gives exactly the returned utility with it. With the same
     draws utility is monotone in lambda, eps and rare, and very nearly in l, r, p and cells; the
     search ends at a crossing: the result keeps the floor and a hair more does not, or its
     utility is within `tolerance` of the floor. A floor that no setting keeps is an
-    `InvalidParameter`. At most 64 obfuscations.
+    `InvalidParameter`. At most 64 obfuscations. `reference` traces are handed on to the method.
 
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875))
@@ -65,7 +67,7 @@ def to_utility(
 
     def probe(value: float) -> tuple[Obfuscator, UtilityScore]:
         candidate = replace(start, **{field.attribute: value})
-        released = candidate.obfuscate(city, original, copy.deepcopy(rng))
+        released = candidate.obfuscate(city, original, copy.deepcopy(rng), reference=reference)
         return candidate, utility_score(city, original, released, rule=rule, floor=floor)
 
     if field.name == "floor":
@@ -75,8 +77,11 @@ def to_utility(
     return _bisect(knob, probe, floor, tolerance)
 
 
-def _start(method: str | type[Obfuscator], fixed: Mapping[str, Value]) -> Obfuscator:
-    start = parse_obfuscator(method) if isinstance(method, str) else method()
+def _start(method: str | Obfuscator | type[Obfuscator], fixed: Mapping[str, Value]) -> Obfuscator:
+    if isinstance(method, str):
+        start = parse_obfuscator(method)
+    else:
+        start = method if isinstance(method, Obfuscator) else method()
     if isinstance(start, Compose):
         raise InvalidParameter(f"{start} is a chain; only single methods are tuned")
     rules = {rule.name: rule for rule in start.parameters()}

@@ -85,6 +85,15 @@ class Picture:
         """As SVG, the same bytes for the same drawing."""
         return self._saved("svg", metadata={"Date": None, "Creator": None})
 
+    def pdf(self) -> bytes:
+        """As PDF, the same bytes for the same drawing."""
+        nothing = {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None}
+        return self._saved("pdf", metadata=nothing)
+
+    def _repr_png_(self) -> bytes:
+        """How a notebook shows it."""
+        return self.png()
+
     def _saved(self, kind: str, **options: Any) -> bytes:
         out = io.BytesIO()
         with styled():

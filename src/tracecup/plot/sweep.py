@@ -5,12 +5,12 @@ One mark per defence and data set, with the spread over the seeds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracecup.plot.style import COLOURS, GREY, INK, MARKERS, Picture, sheet, styled
 from tracecup.study.results import Source, Table
-from tracecup.study.sweeptable import summarize
+from tracecup.study.sweeptable import label_of, summarize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +19,14 @@ NARROWEST = 0.05
 MARGIN = 0.12
 
 
-def scatter(table: Table) -> Picture | None:
-    """s_R,min against s_T,min of every defence; None unless both kinds of attack were run.
+Intervals = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Ends `s_r_low`, `s_r_high`, `s_t_linked_low`, `s_t_linked_high` by data set and defence."""
+
+
+def scatter(table: Table, intervals: Intervals | None = None) -> Picture | None:
+    """s_R,min against s_T,linked of every defence; None unless both kinds of attack were run.
+
+    Bars are the spread over the seeds, or `intervals` where they are known.
 
     Marks stand at the minimum over trace inferences that use the release. Attacks that do not
     look at it reach the same for every defence: a dashed line (for several data sets a band).
@@ -31,49 +37,76 @@ def scatter(table: Table) -> Picture | None:
     for row in rows:
         if row["s_t_linked"] is None:  # nothing but attacks that do not look
             row["s_t_linked"], row["s_t_linked_sd"] = row["s_t_min"], row["s_t_min_sd"]
+    for row in rows:
+        row["ends"] = _ends(row, (intervals or {}).get((row["data"], row["defence"]), {}))
     names = list(dict.fromkeys(row["defence"] for row in rows))
+    labels = {name: label_of(table.where(defence=name).column("tuned")) for name in names}
     ceilings = [row["s_t_prior"] for row in rows if row["s_t_prior"] is not None]
-    using = "\n(attacks that use the release)" if ceilings else ""
+    using = "\n(minimum over attacks that use the release)" if ceilings else ""
     with styled():
         height = max(4.2, 1.4 + 0.24 * len(names))
         title = "Defences against their strongest attacks"
-        figure = sheet(Source(_foot(table, rows)), height, title=title)
+        figure = sheet(Source(_foot(table, rows, intervals)), height, title=title)
         axes = figure.subplots()
         for k, name in enumerate(names):
             # Eight colours and eight markers, shifted after each round: 64 different marks.
             colour, marker = COLOURS[k % 8], MARKERS[(k + k // 8) % 8]
             _marks(axes, [row for row in rows if row["defence"] == name], colour, marker)
-            axes.plot([], [], marker, color=colour, mec=INK, mew=0.5, label=name)
+            axes.plot([], [], marker, color=colour, mec=INK, mew=0.5, label=labels[name])
         _ceiling(axes, ceilings)
         axes.set(
             xlabel="$s_{R,min}$: privacy against re-identification",
-            ylabel="$s_{T,min}$: privacy against trace inference" + using,
-            xlim=_range([row["s_r_min"] for row in rows]),
-            ylim=_range([*(row["s_t_linked"] for row in rows), *ceilings]),
+            ylabel="$s_{T,linked}$: privacy against trace inference" + using,
+            xlim=_range([x for row in rows for x in _reach(row, "s_r_min", 0)]),
+            ylim=_range([*(y for row in rows for y in _reach(row, "s_t_linked", 1)), *ceilings]),
         )
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), title="defence")
     best = max(rows, key=lambda row: float(row["s_r_min"]) + float(row["s_t_linked"]))
     alt = (
         f"Scatter plot of {len(names)} defences; the largest sum of both minima has "
-        f"{best['defence']}: {best['s_r_min']:.3f} and {best['s_t_linked']:.3f}."
+        f"{labels[best['defence']]}: {best['s_r_min']:.3f} and {best['s_t_linked']:.3f}."
     )
     return Picture("scatter", alt, figure)
 
 
-def _foot(table: Table, rows: Sequence[dict[str, Any]]) -> str:
+def _ends(row: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Lengths of the bars across and up: below and above the mark; None for no bar."""
+    found: list[Any] = []
+    for mine, theirs in (("s_r_min", "s_r"), ("s_t_linked", "s_t_linked")):
+        low, high = known.get(f"{theirs}_low"), known.get(f"{theirs}_high")
+        if low is not None and high is not None:
+            found.append([[max(0.0, row[mine] - low)], [max(0.0, high - row[mine])]])
+        else:
+            spread = row[f"{mine}_sd"]
+            found.append([[spread], [spread]] if spread else None)
+    return found[0], found[1]
+
+
+def _reach(row: Mapping[str, Any], column: str, which: int) -> tuple[float, float]:
+    """A mark with its bar."""
+    ends = row["ends"][which] or [[0.0], [0.0]]
+    return row[column] - ends[0][0], row[column] + ends[1][0]
+
+
+def _foot(table: Table, rows: Sequence[dict[str, Any]], intervals: Intervals | None) -> str:
     sets = {(row["data"], row["team"]) for row in rows}
     seeds, floor = max(row["seeds"] for row in rows), table.column("floor")[0]
     said = [
         f"{len(sets)} data set{_s(len(sets))}, {seeds} seed{_s(seeds)}",
         "defences as written" if floor is None else f"defences tuned to utility {floor:g}",
     ]
-    if any(row["s_r_min_sd"] or row["s_t_linked_sd"] for row in rows):
+    if intervals:
+        said.append("bars: 95 % intervals over users and seeds")
+    elif any(row["s_r_min_sd"] or row["s_t_linked_sd"] for row in rows):
         said.append("bars: standard deviation over the seeds")
+    if any(row["tuning"] == "coarse" for row in rows):
+        coarse = dict.fromkeys(row["ran"] for row in rows if row["tuning"] == "coarse")
+        said.append(f"knob too coarse to reach the floor: {', '.join(coarse)}")
     if any(row["valid"] is False for row in rows):
         said.append("hollow: below the floor")
     if any(row["s_t_prior"] is not None for row in rows):
-        said.append("marks: trace inferences that use the release; the contest's minimum is the "
-                    "lower of mark and dashed line")  # fmt: skip
+        said.append("marks: trace inferences that use the release; the contest's minimum, "
+                    "s_T,min, is the lower of mark and dashed line")  # fmt: skip
     return "; ".join(said)
 
 
@@ -93,8 +126,8 @@ def _marks(axes: Axes, rows: Sequence[dict[str, Any]], colour: str, marker: str)
         axes.errorbar(
             row["s_r_min"],
             row["s_t_linked"],
-            xerr=row["s_r_min_sd"] or None,
-            yerr=row["s_t_linked_sd"] or None,
+            xerr=row["ends"][0],
+            yerr=row["ends"][1],
             fmt=marker,
             color=colour,
             markerfacecolor="white" if hollow else colour,

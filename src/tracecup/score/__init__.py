@@ -3,6 +3,7 @@
 Each comes with a per-user breakdown and a confidence interval over users.
 """
 
+from tracecup.rooms import also_a_verb
 from tracecup.score.bounds import Bounds, group_bound, guessing_bound, true_link_bound
 from tracecup.score.inference import (
     HOSPITAL_WEIGHT,
@@ -34,3 +35,5 @@ __all__ = [
     "utility_score",
     "wilson_interval",
 ]
+
+also_a_verb(__name__)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tracecup.score.intervals import Interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Score:
     """A score with its per-user breakdown and its interval over users.
 
@@ -26,6 +26,12 @@ class Score:
     interval: Interval
     unit: str = ""
     higher_is: str = "better"
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"<{self}, {len(self.per_user)} users>"
 
     def __str__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""

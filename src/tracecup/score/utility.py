@@ -26,7 +26,7 @@ FLOOR_TOLERANCE = 1e-9
 Rule = Literal["paper", "organisers"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UtilityScore(Score):
     """s_U, and whether it reaches the floor."""
 

@@ -265,7 +265,7 @@ def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, .
 def audit(
     subject: Subject,
     *,
-    attacks: Sequence[str] = PORTFOLIO,
+    attacks: Sequence[str | ReidAttack | InferenceAttack] = PORTFOLIO,
     confidence: float = CONFIDENCE,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,

@@ -61,6 +61,10 @@ PAPERS_ATTACKS = (
     "Replay-T",
     "Prior-T",
 )
+Defence = str | Obfuscator
+"""A defence by its name, or itself: one of your own needs no name that a registry knows."""
+COARSE = 0.005
+"""A tuned defence this far above the floor was stopped by its knob, not by the floor."""
 BLIND = frozenset({"Random-T", "Replay-T", "Prior-T"})
 """Trace inferences that never look at the release: what they reach is no defence's fault."""
 
@@ -81,13 +85,19 @@ class Attacked:
 
 @dataclass(frozen=True)
 class Defended:
-    """One defence: its utility, and every attack on its release."""
+    """One defence: its utility, and every attack on its release.
+
+    `crowd` is how many users it makes alike (`Obfuscator.crowd`), `tuning` how it came to the
+    floor (`DefendedRelease`).
+    """
 
     defence: str
     utility: UtilityScore
     seconds: float
     reid: tuple[Attacked, ...]
     trace: tuple[Attacked, ...]
+    crowd: int | None = None
+    tuning: str = "as written"
 
     @property
     def weakest_reid(self) -> Attacked:
@@ -102,11 +112,10 @@ class Defended:
     @property
     def bounds(self) -> Bounds:
         """What bounds the scores; of s_T by the strongest attack that never saw the release."""
-        crowd = parse_obfuscator(self.defence).crowd
         blind = [one.score.value for one in self.trace if is_blind(one.attack)]
         return Bounds(
             guessing=guessing_bound(len(self.utility.per_user)),
-            group=None if crowd is None else group_bound(crowd),
+            group=None if self.crowd is None else group_bound(self.crowd),
             prior=min(blind, default=None),
             true_link=true_link_bound(self.utility.value),
         )
@@ -116,7 +125,9 @@ class Defended:
 class DefendedRelease:
     """A defence's release as attackers get it, and what only the judge knows of it.
 
-    `defence` is the name that was asked for, `tuned` what it was tuned to.
+    `defence` is the name that was asked for, `tuned` what it was tuned to, `method` that itself.
+    `tuning` tells how: `as written`, `tuned`, `strongest` (the floor is kept even by the knob's
+    strong end) or `coarse` (the next step of the knob would miss the floor by far).
     """
 
     defence: str
@@ -125,6 +136,8 @@ class DefendedRelease:
     seconds: float
     case: Case
     truth: Truth
+    method: Obfuscator
+    tuning: str = "as written"
 
 
 def compare(
@@ -132,9 +145,9 @@ def compare(
     reference: Traces,
     original: Traces,
     *,
-    defences: Sequence[str] = DEFENCES,
-    reid_attacks: Sequence[str] | None = None,
-    trace_attacks: Sequence[str] | None = None,
+    defences: Sequence[Defence] = DEFENCES,
+    reid_attacks: Sequence[str | ReidAttack] | None = None,
+    trace_attacks: Sequence[str | InferenceAttack] | None = None,
     strength: str = "quick",
     floor: float | None = FLOOR,
     seed: int = 1,
@@ -153,10 +166,10 @@ def compare(
         trace_attacks = [name for name in every if not _names(name)]
     if not defences or not reid_attacks or not trace_attacks:
         raise InvalidParameter("compare needs a defence and an attack of each kind")
-    for name in defences:
-        parse_obfuscator(name)
-    reid = [parse_reid(name) for name in reid_attacks]
-    trace = [parse_inference(name) for name in trace_attacks]
+    for defence in defences:
+        _method(defence)
+    reid = [parse_reid(one) if isinstance(one, str) else one for one in reid_attacks]
+    trace = [parse_inference(one) if isinstance(one, str) else one for one in trace_attacks]
     attacks: list[ReidAttack | InferenceAttack] = [*reid, *trace]
     total, done, results = len(defences) * (1 + len(attacks)), 0, []
 
@@ -166,15 +179,16 @@ def compare(
         if progress:
             progress(done, total)
 
-    for name in defences:
-        made = release(city, reference, original, name, floor=floor, seed=seed)
+    for defence in defences:
+        made = release(city, reference, original, defence, floor=floor, seed=seed)
         advance()
         met = []
         for method in attacks:
             met.append(attack(made, method, seed))
             advance()
         identified, inferred = tuple(met[: len(reid)]), tuple(met[len(reid) :])
-        results.append(Defended(made.tuned, made.utility, made.seconds, identified, inferred))
+        measured = (made.tuned, made.utility, made.seconds, identified, inferred)
+        results.append(Defended(*measured, made.method.crowd, made.tuning))
     return results
 
 
@@ -196,11 +210,11 @@ def release(
     city: City,
     reference: Traces,
     original: Traces,
-    defence: str,
+    defence: Defence,
     *,
     floor: float | None = FLOOR,
     seed: int = 1,
-    tuned: str | None = None,
+    tuned: Defence | None = None,
 ) -> DefendedRelease:
     """Obfuscate `original` with `defence` and pseudonymize it.
 
@@ -211,20 +225,38 @@ def release(
         raise InvalidTraces(
             f"{reference.n_users} users have reference traces, {original.n_users} original ones"
         )
-    draw = defence_draw(seed, defence)
+    asked = str(defence)
+    draw = defence_draw(seed, asked)
     if tuned is None:
-        method = _tuned(parse_obfuscator(defence), defence, city, original, floor, draw)
+        method = _tuned(_method(defence), city, reference, original, floor, draw)
     else:
-        method = parse_obfuscator(tuned)
+        method = _method(tuned)
     started = time.perf_counter()
     cells = method.obfuscate(city, original, draw, reference=reference)
     seconds = time.perf_counter() - started
     rules = ScoreRules(utility_floor=FLOOR if floor is None else floor)
     utility = Scorer(city, rules).verdict(original, cells).utility
     assert utility is not None
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle", defence))
+    released, table = pseudonymize(cells, child_seed(seed, "shuffle", asked))
     case, truth = Case(city, reference, released), Truth(original, table)
-    return DefendedRelease(defence, str(method), utility, seconds, case, truth)
+    tuning = tuning_of(method, utility.value, floor)
+    return DefendedRelease(asked, str(method), utility, seconds, case, truth, method, tuning)
+
+
+def tuning_of(method: Obfuscator, utility: float, floor: float | None) -> str:
+    """How near its first knob brought a tuned defence to the floor; see `DefendedRelease`.
+
+    >>> tuning_of(parse_obfuscator("RareShift(3)"), 0.74, 0.7)
+    'coarse'
+    """
+    if floor is None or not method.knobs:
+        return "as written"
+    knob = method.knobs[0]
+    rule = next(rule for rule in method.parameters() if rule.name == knob.parameter)
+    if utility - floor <= COARSE:
+        return "tuned"
+    at_end = knob.parameter == "floor" or getattr(method, rule.attribute) == knob.strong
+    return "strongest" if at_end else "coarse"
 
 
 def defence_draw(seed: int, defence: str) -> int:
@@ -306,9 +338,19 @@ def is_blind(attack_name: str) -> bool:
     return attack_name.partition("(")[0] in BLIND
 
 
+def _method(defence: Defence) -> Obfuscator:
+    return parse_obfuscator(defence) if isinstance(defence, str) else defence
+
+
 def _tuned(
-    method: Obfuscator, name: str, city: City, original: Traces, floor: float | None, seed: int
+    method: Obfuscator,
+    city: City,
+    reference: Traces,
+    original: Traces,
+    floor: float | None,
+    seed: int,
 ) -> Obfuscator:
     if floor is None or not method.knobs:
         return method
-    return to_utility(name, city, original, floor, seed)[0]
+    known = reference if method.needs_reference else None
+    return to_utility(method, city, original, floor, seed, reference=known)[0]

@@ -165,7 +165,8 @@ class Cells:
         utility = utility_score(team.city, team.original, part)
         case = Case(team.city, team.reference, released)
         tuned = self.held["tuned"]
-        return DefendedRelease(tuned, tuned, utility, 0.0, case, Truth(team.original, table))
+        truth = Truth(team.original, table)
+        return DefendedRelease(tuned, tuned, utility, 0.0, case, truth, parse_obfuscator(tuned))
 
     def _write(self) -> None:
         if self.path is not None:

@@ -16,10 +16,10 @@ from typing import Any
 from tracecup.attack import parse_inference, parse_reid
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
-from tracecup.obfuscate import parse_obfuscator
-from tracecup.registry import methods, nearest, split_name
+from tracecup.obfuscate import Obfuscator, parse_obfuscator
+from tracecup.registry import build, methods, nearest, split_name
 from tracecup.score import FLOOR
-from tracecup.study.comparison import attack, release
+from tracecup.study.comparison import Defence, attack, release
 from tracecup.study.results import Table
 from tracecup.study.sweepcells import Attack, Cell, file_name
 from tracecup.study.sweepdata import DataSet
@@ -30,6 +30,7 @@ COLUMNS = (
     "team",
     "defence",
     "tuned",
+    "tuning",
     "seed",
     "floor",
     "utility",
@@ -79,8 +80,8 @@ def sweep(
     data: Sequence[DataSet],
     out: Path,
     *,
-    defences: Sequence[str],
-    attacks: Sequence[str],
+    defences: Sequence[Defence],
+    attacks: Sequence[str | Attack],
     seeds: Sequence[int],
     floor: float | None = FLOOR,
     force: bool = False,
@@ -92,13 +93,16 @@ def sweep(
     With a `floor` each defence that has a knob is tuned to it, otherwise all are taken as
     written. A cell (data set, defence, seed) is one file under `out`/cells, written whole or not
     at all; it is used again as long as the content of the data, the defence, floor, seed and the
-    version of tracecup are the same, and (for methods from outside tracecup) the source of the
-    module that defines them. Attacks that a stored cell lacks are run and added. `force` runs
-    everything again. A cell that fails is noted, and the others go on. The table holds exactly
-    the grid asked for, whatever else lies in the folder. An `executor` gets all cells that lack
-    something at once; where it computes elsewhere, the data must lie at the same paths there.
+    version of tracecup are the same, and (for methods from outside tracecup) their code with
+    all it reaches (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
+    that a stored cell lacks are run and added. `force` runs everything again. A cell that fails
+    is noted, and the others go on. The table holds exactly the grid asked for, whatever else lies
+    in the folder. An `executor` gets all cells that lack something at once; where it computes
+    elsewhere, the data must lie at the same paths there.
     """
-    shields = _distinct([parse_obfuscator(name) for name in defences])
+    shields = _distinct(
+        [parse_obfuscator(one) if isinstance(one, str) else one for one in defences]
+    )
     swords = _distinct([method for name in attacks for method in attacks_called(name)])
     chosen = list(dict.fromkeys(seeds))
     if not (data and shields and swords and chosen):
@@ -108,9 +112,7 @@ def sweep(
     folder = out / CELLS
     _make(folder)
     tasks = [
-        _Task(
-            one, digest, str(shield), seed, floor, folder / file_name(digest, shield, floor, seed)
-        )
+        _Task(one, digest, shield, seed, floor, _kept(folder, digest, shield, floor, seed))
         for one, digest in [(one, one.digest()) for one in data]
         for shield, seed in product(shields, chosen)
     ]
@@ -128,9 +130,9 @@ def sweep(
 
     for k, outcome in _outcomes(tasks, cells, lacks, told, executor):
         task = tasks[k]
-        names = (task.data.data, task.data.team, task.defence)
+        names = (task.data.data, task.data.team, str(task.defence))
         if isinstance(outcome, Cell):
-            if lacks[k]:
+            if lacks[k] and task.path is not None:
                 outcome.write(task.path)
             rows[k] = outcome.rows(names, task.seed, floor, swords)
         else:
@@ -143,12 +145,16 @@ def sweep(
     return Sweep(table, computed, kept, tuple(failed[k] for k in sorted(failed)))
 
 
-def attacks_called(name: str) -> list[Attack]:
+def attacks_called(name: str | Attack) -> list[Attack]:
     """The attacks of that name: a re-identification, a trace inference, or both.
+
+    An attack itself stands for itself.
 
     >>> [str(method) for method in attacks_called("fuzzy-r(0.5, 1)")]
     ['Fuzzy-R(0.5,1)']
     """
+    if not isinstance(name, str):
+        return [name]
     word = split_name(name)[0].lower()
     known = {kind: {n.lower() for n in methods(kind)} for kind in ("reid", "inference")}
     found: list[Attack] = [parse_reid(name)] if word in known["reid"] else []
@@ -167,10 +173,10 @@ class _Task:
 
     data: DataSet
     digest: str
-    defence: str
+    defence: Obfuscator
     seed: int
     floor: float | None
-    path: Path
+    path: Path | None
 
     def fill(self, cell: Cell, missing: Sequence[Attack], tick: Tick | None = None) -> Cell | str:
         """The cell with the attacks that it lacked, or why that cannot be had."""
@@ -183,7 +189,7 @@ class _Task:
                 self.defence,
                 floor=self.floor,
                 seed=self.seed,
-                tuned=cell.tuned,
+                tuned=self._tuned(cell),
             )
             cell.note(made)
             for k, method in enumerate(missing):
@@ -195,6 +201,12 @@ class _Task:
         except TraceCupError as error:
             return str(error)
         return cell
+
+    def _tuned(self, cell: Cell) -> Obfuscator | None:
+        """What the defence was tuned to, if that is known; one of your own may have no name."""
+        if cell.tuned is None or cell.tuned == str(self.defence):
+            return None if cell.tuned is None else self.defence
+        return build(type(self.defence), cell.tuned)
 
 
 @lru_cache(maxsize=1)
@@ -233,6 +245,13 @@ def _outcomes(
     # Only now, so that what others have finished is kept.
     if broken:
         raise broken[0]
+
+
+def _kept(
+    folder: Path, digest: str, shield: Obfuscator, floor: float | None, seed: int
+) -> Path | None:
+    name = file_name(digest, shield, floor, seed)
+    return None if name is None else folder / name
 
 
 def _distinct(found: Sequence[Any]) -> list[Any]:

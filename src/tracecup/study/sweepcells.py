@@ -6,10 +6,8 @@ The name of the file holds everything the cell depends on, so that nothing stale
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import re
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,12 +16,12 @@ from typing import Any
 
 from tracecup import __version__
 from tracecup.attack import InferenceAttack, ReidAttack
-from tracecup.obfuscate import Compose, Obfuscator
-from tracecup.registry import Method
+from tracecup.obfuscate import Obfuscator
 from tracecup.safeio import atomic_write
 from tracecup.study.comparison import Attacked, DefendedRelease
+from tracecup.study.methodkey import method_key
 
-FORMAT = 1
+FORMAT = 2
 
 Attack = ReidAttack | InferenceAttack
 
@@ -33,6 +31,7 @@ class Cell:
     """What is known of one cell; as JSON in its file."""
 
     tuned: str | None
+    tuning: str
     utility: float
     seconds: float
     attacks: dict[str, dict[str, Any]]
@@ -40,15 +39,21 @@ class Cell:
     @classmethod
     def new(cls) -> Cell:
         """A cell of which nothing is known."""
-        return cls(None, 0.0, 0.0, {})
+        return cls(None, "", 0.0, 0.0, {})
 
     @classmethod
-    def read(cls, path: Path) -> Cell:
+    def read(cls, path: Path | None) -> Cell:
         """The stored cell; a new one where there is none or where it is damaged."""
+        if path is None:
+            return cls.new()
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             held = json.loads(path.read_text("utf-8"))
             found = cls(
-                str(held["tuned"]), float(held["utility"]), float(held["seconds"]), held["attacks"]
+                str(held["tuned"]),
+                str(held["tuning"]),
+                float(held["utility"]),
+                float(held["seconds"]),
+                held["attacks"],
             )
             for entry in found.attacks.values():
                 float(entry["score"] + entry["low"] + entry["high"] + entry["seconds"])
@@ -58,14 +63,15 @@ class Cell:
         return cls.new()
 
     def holds(self, method: Attack) -> bool:
-        """Whether the attack was run, with the code it has now."""
-        held = self.attacks.get(_key(method))
-        return held is not None and held["code"] == _code(method)
+        """Whether the attack was run, with the code it has now, as far as that can be told."""
+        held, code = self.attacks.get(_key(method)), method_key(method)
+        return held is not None and code is not None and held["code"] == code
 
     def note(self, made: DefendedRelease) -> None:
         """Remember the defence, tuned, and its utility."""
         if self.tuned is None:
-            self.tuned, self.utility, self.seconds = made.tuned, made.utility.value, made.seconds
+            self.tuned, self.tuning = made.tuned, made.tuning
+            self.utility, self.seconds = made.utility.value, made.seconds
 
     def add(self, method: Attack, met: Attacked) -> None:
         """Remember what an attack achieved."""
@@ -75,13 +81,14 @@ class Cell:
             "high": met.score.interval.high,
             "expected_error_km": met.expected_error,
             "seconds": met.seconds,
-            "code": _code(method),
+            "code": method_key(method),
         }
 
     def write(self, path: Path) -> None:
-        """Store it, whole or not at all."""
+        """Store it, whole or not at all; without attacks whose code has no key."""
+        kept = {name: held for name, held in self.attacks.items() if held["code"] is not None}
         with atomic_write(path) as file:
-            file.write(json.dumps(vars(self), allow_nan=False).encode())
+            file.write(json.dumps(vars(self) | {"attacks": kept}, allow_nan=False).encode())
 
     def rows(
         self,
@@ -99,6 +106,7 @@ class Cell:
                 (
                     *names,
                     self.tuned,
+                    self.tuning,
                     seed,
                     floor,
                     self.utility,
@@ -120,21 +128,14 @@ def _key(method: Attack) -> str:
     return f"{_kind(method)} {method}"
 
 
-def file_name(digest: str, defence: Obfuscator, floor: float | None, seed: int) -> str:
-    """A readable name that holds everything the cell depends on as a hash."""
-    path = json.dumps([FORMAT, __version__, digest, str(defence), _code(defence), floor, seed])
+def file_name(digest: str, defence: Obfuscator, floor: float | None, seed: int) -> str | None:
+    """A readable name that holds everything the cell depends on as a hash.
+
+    None where the code of the defence has no key: such a cell is not kept.
+    """
+    code = method_key(defence)
+    if code is None:
+        return None
+    path = json.dumps([FORMAT, __version__, digest, str(defence), code, floor, seed])
     word = re.sub(r"[^A-Za-z0-9.]+", "_", str(defence)).strip("_")[:40]
     return f"{word}-seed{seed}-{hashlib.sha256(path.encode()).hexdigest()[:24]}.json"
-
-
-def _code(method: Method) -> str:
-    """Digest of the source of a method that is not ours: edited methods are run again."""
-    if isinstance(method, Compose):
-        return "+".join(_code(stage) for stage in method.stages).strip("+")
-    name = type(method).__module__
-    if name.partition(".")[0] == "tracecup":
-        return ""
-    with suppress(OSError, TypeError, KeyError):
-        source = inspect.getsource(sys.modules[name])
-        return hashlib.sha256(source.encode()).hexdigest()[:24]
-    return ""

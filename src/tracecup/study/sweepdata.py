@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from tracecup.attack.learned import shipped_suits
@@ -20,7 +21,7 @@ from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
 ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".parquet")
-_FILE = re.compile(r"(reftraces|orgtraces)_(.+?)(\.csv|\.csv\.gz|\.csv\.zst|\.parquet)")
+_FILE = re.compile(r"(reftraces|orgtraces)(?:_(.+?))?(\.csv|\.csv\.gz|\.csv\.zst|\.parquet)")
 
 
 @dataclass(frozen=True)
@@ -69,17 +70,19 @@ class DataSet:
         return city, reference, original
 
 
-def find_data(folders: Sequence[Path]) -> list[DataSet]:
+def find_data(folders: Sequence[str | PathLike[str]]) -> list[DataSet]:
     """The data sets in `folders`, by folder and then by team.
 
     A folder holds info_region.csv, info_time.csv and for each team reftraces_TEAM and
-    orgtraces_TEAM (.csv, .csv.gz, .csv.zst or .parquet). Files without their partner are left
+    orgtraces_TEAM (.csv, .csv.gz, .csv.zst or .parquet), or for one that has no name reftraces
+    and orgtraces. Files without their partner are left
     alone; a folder without any pair is an error. Folders of the same name are told apart by the
     whole path.
     """
-    names = Counter(folder.resolve().name for folder in folders)
+    paths = list(dict.fromkeys(Path(folder) for folder in folders))
+    names = Counter(folder.resolve().name for folder in paths)
     found = []
-    for folder in dict.fromkeys(folders):
+    for folder in paths:
         name = folder.resolve().name
         found += _teams(folder, name if names[name] == 1 else str(folder))
     return found
@@ -94,7 +97,7 @@ def _teams(folder: Path, name: str) -> list[DataSet]:
     parts: dict[str, dict[str, Path]] = {"reftraces": {}, "orgtraces": {}}
     for path in files:
         if fits := _FILE.fullmatch(path.name):
-            kind, team = fits[1], fits[2]
+            kind, team = fits[1], fits[2] or ""
             if team in parts[kind]:
                 raise InvalidParameter(
                     f"{folder} holds {parts[kind][team].name} and {path.name}; one of them must go"

@@ -5,6 +5,7 @@ The strongest attack of each kind counts, as in a contest.
 
 from __future__ import annotations
 
+import hashlib
 import statistics
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -13,14 +14,17 @@ from typing import Any
 
 from tracecup.safeio import atomic_write
 from tracecup.score import is_valid
-from tracecup.study.comparison import is_blind
+from tracecup.study.comparison import is_blind, short
 from tracecup.study.results import Table
 
-TEXT = ("data", "team", "defence", "tuned", "kind", "attack", "tracecup")
+TEXT = ("data", "team", "defence", "tuned", "tuning", "kind", "attack", "tracecup")
+KEY = ("data", "team", "defence", "seed", "floor", "kind", "attack")
 SUMMARY = (
     "data",
     "team",
     "defence",
+    "ran",
+    "tuning",
     "seeds",
     "utility",
     "utility_sd",
@@ -40,11 +44,20 @@ SUMMARY = (
 
 
 def write_tables(out: Path, table: Table) -> tuple[Path, Path, Path]:
-    """Write table.csv, table.parquet and summary.csv into a folder; the three paths."""
+    """Write table.csv, table.parquet and summary.csv into a folder; the three paths.
+
+    Where a table.parquet is there already that holds rows which this grid does not have, it and
+    its companions stay, and the names get the grid's own ending: table-1f3c9a20.csv.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    whole, packed, short = out / "table.csv", out / "table.parquet", out / "summary.csv"
+    packed = out / "table.parquet"
+    end = "" if _held(packed) <= _grid(table) else f"-{_digest(_grid(table))}"
+    whole, packed, brief = (
+        out / f"{name}{end}{ending}"
+        for name, ending in (("table", ".csv"), ("table", ".parquet"), ("summary", ".csv"))
+    )
     fields = [
         (name, pa.string() if name in TEXT else pa.int64() if name == "seed" else pa.float64())
         for name in table.columns
@@ -54,9 +67,30 @@ def write_tables(out: Path, table: Table) -> tuple[Path, Path, Path]:
         file.write(table.as_csv().encode())
     with atomic_write(packed) as file:
         pq.write_table(pa.table(columns, schema=pa.schema(fields)), file)
-    with atomic_write(short) as file:
+    with atomic_write(brief) as file:
         file.write(summarize(table).as_csv().encode())
-    return whole, packed, short
+    return whole, packed, brief
+
+
+def _grid(table: Table) -> set[tuple[Any, ...]]:
+    """What tells the rows of a table apart."""
+    return set(zip(*(table.column(name) for name in KEY), strict=True))
+
+
+def _held(path: Path) -> set[tuple[Any, ...]]:
+    """The same of a written table; nothing where there is none that can be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = pq.read_table(path, columns=list(KEY)).to_pydict()
+        return set(zip(*(found[name] for name in KEY), strict=True))
+    except (OSError, pa.ArrowException, KeyError):
+        return set()
+
+
+def _digest(grid: set[tuple[Any, ...]]) -> str:
+    return hashlib.sha256(repr(sorted(grid, key=repr)).encode()).hexdigest()[:8]
 
 
 def summarize(table: Table) -> Table:
@@ -79,13 +113,15 @@ def summarize(table: Table) -> Table:
         rows.append(
             (
                 *names,
+                label_of([row["tuned"] for row in first]),
+                worst_tuning([row["tuning"] for row in first]),
                 len(seeds),
                 *_spread(utility),
                 None if floor is None else all(is_valid(value, floor) for value in utility),
                 *_spread([row["score"] for row in reid]),
-                _usual([row["attack"] for row in reid]),
+                usual([row["attack"] for row in reid]),
                 *_spread([row["score"] for row in trace]),
-                _usual([row["attack"] for row in trace]),
+                usual([row["attack"] for row in trace]),
                 *_spread([row["score"] for row in linked]),
                 _spread([row["score"] for row in prior])[0],
                 _spread([row["expected_error_km"] for row in trace])[0],
@@ -123,5 +159,41 @@ def _spread(values: Sequence[float]) -> tuple[float | None, float | None]:
     return statistics.fmean(values), deviation
 
 
-def _usual(names: Sequence[str]) -> str | None:
+def usual(names: Sequence[str]) -> str | None:
+    """The name that stands most often, of equal ones the first; None for none."""
     return max(dict.fromkeys(names), key=names.count) if names else None
+
+
+def worst_tuning(found: Sequence[str]) -> str:
+    """`coarse` if it was so with any seed, else how the first seed's was."""
+    return "coarse" if "coarse" in found else found[0]
+
+
+def label_of(tuned: Sequence[str]) -> str:
+    """What ran, over several seeds: parameters that differ as a range.
+
+    >>> label_of(["PL(3.238123,1)", "PL(3.262,1)"]), label_of(["KMeans(100)"] * 3)
+    ('PL(3.238..3.262,1)', 'KMeans(100)')
+    """
+    names = list(dict.fromkeys(short(name) for name in tuned))
+    if len(names) == 1:
+        return names[0]
+    heads = {name.partition("(")[0] for name in names}
+    parts = [name.partition("(")[2].removesuffix(")").split(",") for name in names]
+    if len(heads) > 1 or len({len(part) for part in parts}) > 1:
+        return " or ".join(names)
+    said = [_range(list(dict.fromkeys(column))) for column in zip(*parts, strict=True)]
+    return f"{heads.pop()}({','.join(said)})"
+
+
+def _range(values: Sequence[str]) -> str:
+    """One value as it is, several numbers from the lowest to the highest."""
+    if len(values) == 1:
+        return values[0]
+    keys = {value.rpartition("=")[0] for value in values}
+    try:
+        numbers = sorted(float(value.rpartition("=")[2]) for value in values)
+    except ValueError:
+        return "|".join(values)
+    key = f"{keys.pop()}=" if len(keys) == 1 and "" not in keys else ""
+    return f"{key}{numbers[0]:.4g}..{numbers[-1]:.4g}"

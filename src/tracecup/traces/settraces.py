@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from tracecup.city.clock import Clock
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
-from tracecup.traces.traces import Traces, frozen_ids, frozen_int32
+from tracecup.traces.traces import (
+    Traces,
+    check_clock,
+    frozen_ids,
+    frozen_int32,
+    sizes_said,
+)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SetTraces:
     """What a team releases: cell (i, j) is `regions[offsets[i*l + j] : offsets[i*l + j + 1]]`.
 
@@ -37,6 +44,7 @@ class SetTraces:
     clock: Clock
 
     def __post_init__(self) -> None:
+        check_clock(self.clock)
         regions = frozen_int32(self.regions, "regions", 1)
         users = frozen_ids(self.users, len(self.users))
         offsets: NDArray[np.int64] = np.ascontiguousarray(self.offsets, dtype=np.int64).view()
@@ -184,6 +192,31 @@ class SetTraces:
         regions = np.empty(int(offsets[-1]), dtype=np.int32)
         _copy_cells(self.offsets, self.regions, cells, offsets, regions)
         return SetTraces(offsets, regions, users, clock)
+
+    def __len__(self) -> int:
+        return self.n_users
+
+    def __getitem__(self, users: Any) -> Any:
+        """`cells[3, 7]`: the regions of a cell; `cells[3]`: a user's cells; else `take_users`."""
+        if isinstance(users, tuple):
+            return self.cell(*users)
+        if isinstance(users, int | np.integer):
+            user = int(users) + (self.n_users if users < 0 else 0)
+            if not 0 <= user < self.n_users:
+                raise IndexError(f"user {users} is not within 0..{self.n_users - 1}")
+            return [self.cell(user, time) for time in range(self.times)]
+        return self.take_users(users)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The regions, shape (users, times), -1 for deleted; not for generalised cells."""
+        return np.array(self.as_traces().regions, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        """Sizes only: a release may be secret until its day."""
+        sizes = np.diff(self.offsets)
+        kinds = ((sizes == 0, "deleted"), (sizes > 1, "generalised"))
+        said = [f"{int(found.sum())} {word}" for found, word in kinds if found.any()]
+        return f"<SetTraces: {', '.join([sizes_said(self), *said])}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SetTraces):

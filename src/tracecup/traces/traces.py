@@ -7,17 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tracecup.city.clock import Clock
+from tracecup.city.clock import Clock, ContestClock
 from tracecup.errors import InvalidTraces
 
 UNOBSERVED = -1
 
 
-@dataclass(frozen=True, eq=False)
+class Sized(Protocol):
+    """Traces of any kind: users and a clock."""
+
+    @property
+    def n_users(self) -> int: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Traces:
     """Where everybody was: `regions[i, j]` is the region of user i at event j.
 
@@ -37,6 +48,7 @@ class Traces:
     clock: Clock
 
     def __post_init__(self) -> None:
+        check_clock(self.clock)
         regions = frozen_int32(self.regions, "regions", 2)
         users = frozen_ids(self.users, regions.shape[0])
         if regions.shape[1] != self.clock.times:
@@ -105,6 +117,24 @@ class Traces:
             self.clock,
         )
 
+    def __len__(self) -> int:
+        return self.n_users
+
+    def __getitem__(self, users: Any) -> Any:
+        """`traces[3]`: the regions of one user; `traces[3, 7]`: of one event; else `take_users`."""
+        if isinstance(users, int | np.integer | tuple):
+            return self.regions[users]
+        return self.take_users(users)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """The regions, shape (users, times); read-only unless a copy is asked for."""
+        return np.array(self.regions, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        """Sizes only: traces may be secret."""
+        gaps = int((self.regions < 0).sum()) if self.has_gaps else 0
+        return f"<Traces: {sizes_said(self)}{f', {gaps} not observed' if gaps else ''}>"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Traces):
             return NotImplemented
@@ -117,6 +147,14 @@ class Traces:
     __hash__ = None  # type: ignore[assignment]  # equal by content of an array
 
 
+def sizes_said(traces: Sized) -> str:
+    """How many users, events and days, in words."""
+    clock = traces.clock
+    return (
+        f"{traces.n_users} users, {clock.times} events ({clock.days} days of {clock.slots} slots)"
+    )
+
+
 def frozen_int32(values: ArrayLike, name: str, ndim: int) -> NDArray[np.int32]:
     """A read-only, C-contiguous int32 view or copy; the caller's array stays as it is."""
     given = np.asarray(values)
@@ -127,6 +165,14 @@ def frozen_int32(values: ArrayLike, name: str, ndim: int) -> NDArray[np.int32]:
     if given.dtype.itemsize > 4 and given.size and int(np.abs(given).max()) > 2**31 - 1:
         raise InvalidTraces(f"{name} must fit in 32 bits")
     return _read_only(np.ascontiguousarray(given, dtype=np.int32))
+
+
+def check_clock(clock: object) -> None:
+    """Traces lie on one part of a contest's clock."""
+    if not isinstance(clock, Clock):
+        parts = isinstance(clock, ContestClock)
+        hint = "; take its part .reference or .original" if parts else ""
+        raise InvalidTraces(f"traces need a Clock, got {type(clock).__name__}{hint}")
 
 
 def frozen_ids(values: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -1,0 +1,30 @@
+"""The front door: what `import tracecup as tc` offers, as verbs on objects, names, paths, arrays.
+
+A thin layer; every number comes from the rooms below.
+"""
+
+from tracecup.front.auditing import audit
+from tracecup.front.benchmarks import Benchmark, benchmark
+from tracecup.front.data import Data, load, load_demo
+from tracecup.front.decorators import obfuscator
+from tracecup.front.evaluation import Evaluation, compare, evaluate
+from tracecup.front.naming import methods
+from tracecup.front.releases import Release, attack, publish, score
+
+__all__ = [
+    "Benchmark",
+    "Data",
+    "Evaluation",
+    "Release",
+    "attack",
+    "audit",
+    "benchmark",
+    "compare",
+    "evaluate",
+    "load",
+    "load_demo",
+    "methods",
+    "obfuscator",
+    "publish",
+    "score",
+]
