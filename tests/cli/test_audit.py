@@ -262,6 +262,19 @@ class TestOneTable:
         assert second["coverage"]["records"] == 36
         assert second["utility"]["score"] < 1
 
+    def test_a_protected_table_has_the_times_of_the_raw_one(self, raw, capsys):
+        some = f"{ONE} --grid 32x32 --interval 60 --no-protections --protect None --zone Asia/Tokyo"
+        code, _ = answer(capsys, f"{some} --protected-out safe.csv --protected-ids ids.csv")
+        assert code == 0
+        safe = (raw / "safe.csv").read_text().splitlines()[1:]
+        times = {line.split(",")[1] for line in (raw / "gps.csv").read_text().splitlines()[1:]}
+        hours = {time[:13].replace("T", " ") for time in times}
+        assert {line.split(",")[1][:13] for line in safe} <= hours
+        again = f"{ONE} --grid 32x32 --interval 60 --no-protections --zone Asia/Tokyo"
+        code, second = answer(capsys, f"{again} --raw-released safe.csv --raw-ids ids.csv")
+        assert code == 0
+        assert second["utility"]["score"] == pytest.approx(1, abs=1e-9)
+
     @pytest.mark.parametrize("columns", ["60", "80"])
     def test_nothing_is_cut(self, raw, capsys, monkeypatch, columns):
         monkeypatch.setenv("COLUMNS", columns)

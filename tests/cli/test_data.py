@@ -142,6 +142,17 @@ class TestData:
         assert message in capsys.readouterr().err.replace("\n", " ")
         assert not (folder / "made").exists()
 
+    def test_one_recorded_day(self, folder: Path, capsys: pytest.CaptureFixture[str]):
+        lines = (folder / "checkins.txt").read_text().splitlines(keepends=True)
+        day = lines[0].split("\t")[1][:10]
+        (folder / "one.txt").write_text("".join(line for line in lines if day in line))
+        code, said = answer(capsys, f"data gowalla one.txt {WORDS}")
+        assert code == 0
+        assert (said["reference_days"], said["original_days"]) == (0, 0)
+        assert "all records are of one day" in said["notes"][-1]
+        assert not (folder / "made/orgtraces.csv").exists()
+        assert (folder / "made/traintraces.csv").exists()
+
     def test_a_box_is_needed(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         assert run(["data", "gowalla", "checkins.txt", "--out", "made"]) == 2
         assert "gowalla has no box of its own" in capsys.readouterr().err

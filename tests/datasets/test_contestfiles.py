@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tracecup.city import City, Grid
@@ -51,6 +52,23 @@ class TestContestParts:
         assert (parts.clock.reference.days, parts.clock.original.days) == (1, 2)
         assert parts.unused_days == 1
         assert parts.testing.users.tolist() == [7, 8, 9]
+
+    def test_one_recorded_day_is_for_training_and_testing(self, tmp_path):
+        records = dataset().records
+        one = Dataset(records.take_days(np.array([30])), dataset().city)
+        parts = contest_parts(one, training_share=0.5)
+        assert (parts.clock, parts.one_sided, parts.unused_days) == (None, 0, 0)
+        assert (parts.training.n_users, parts.testing.n_users) == (2, 2)
+        assert len(parts.reference) == len(parts.original) == 0
+        parts.write(tmp_path)
+        assert sorted(file.name for file in tmp_path.iterdir()) == [
+            "info_region.csv",
+            "names.csv",
+            "testtraces.csv",
+            "traintraces.csv",
+        ]
+        with pytest.raises(InvalidTraces, match="1 recorded days cannot be split"):
+            contest_parts(one, reference_days=1)
 
     @pytest.mark.parametrize("options", [{"reference_days": 4}, {"days": 1}])
     def test_days_that_do_not_suffice(self, options):

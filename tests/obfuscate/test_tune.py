@@ -11,6 +11,7 @@ from tracecup.city import City
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import MRLH, RR, NoObfuscation, RareShift, to_utility
 from tracecup.score import utility_score
+from tracecup.score.observed import observed_utility
 from tracecup.traces import Traces
 
 CASES = [
@@ -34,6 +35,20 @@ class TestToUtility:
         _, score = to_utility(name, contest_city, commuters, rng=1, parameter=parameter)
         assert score.valid
         assert score.value < 0.7 + near
+
+    @pytest.mark.parametrize("name", ["MRLH(1,1)", "PL", "KMeans(20)"])
+    def test_of_traces_with_gaps_the_observed_events_count(
+        self, name: str, commuters: Traces, contest_city: City
+    ) -> None:
+        regions = np.array(commuters.regions)
+        regions[np.random.default_rng(1).random(regions.shape) < 0.3] = -1
+        traces = Traces(regions, commuters.users, commuters.clock)
+        method, score = to_utility(name, contest_city, traces, rng=1, tolerance=1e-3)
+        found = observed_utility(contest_city, traces, method.obfuscate(contest_city, traces, 1))
+        assert found.value == score.value
+        assert 0.7 <= score.value < 0.7 + 2e-3
+        with pytest.raises(InvalidParameter, match="paper's rule"):
+            to_utility(name, contest_city, traces, rng=1, rule="organisers")
 
     @pytest.mark.parametrize(("name", "parameter", "near"), CASES)
     def test_the_method_gives_that_utility(

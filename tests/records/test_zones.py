@@ -14,6 +14,28 @@ from tracecup.errors import InvalidParameter
 from tracecup.records.zones import Zone
 
 
+class TestUtc:
+    def test_minutes(self):
+        assert Zone(-90).utc(np.zeros(1)).tolist() == [5400]
+
+    @given(
+        st.sampled_from(["Europe/Zurich", "America/New_York", "Australia/Lord_Howe", "Asia/Tokyo"]),
+        st.lists(st.integers(0, 2_000_000_000), min_size=1, max_size=20),
+    )
+    @example("Europe/Zurich", [1364691599, 1364691600, 1382831999, 1382835599, 1382835600])
+    def test_undoes_the_shift_or_names_the_first_of_two(self, name, times):
+        zone, unix = Zone(name=name), np.array(times, dtype=float)
+        back = zone.utc(unix + zone.shift(unix))
+        assert (back <= unix).all()
+        # Where it is another moment, the clock shows the same hour there.
+        assert np.array_equal(back + zone.shift(back), unix + zone.shift(unix))
+
+    def test_what_the_clock_skips_comes_out_behind_it(self):
+        half_past_two = datetime(2013, 3, 31, 2, 30, tzinfo=UTC).timestamp()
+        found = Zone(name="Europe/Zurich").utc(np.array([half_past_two]))
+        assert datetime.fromtimestamp(found[0], UTC).hour == 1
+
+
 class TestZone:
     def test_minutes(self):
         assert Zone(-90).shift(np.zeros(2)).tolist() == [-5400, -5400]

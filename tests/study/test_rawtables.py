@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from tracecup.study.rawtables import Cutting, bounds, grid_of, read_raw
 CUT = Cutting(Timetable(480, 30, 2, 2))
 # Four columns and two rows of 0.1 degree.
 BOX = Box(35.0, 35.2, 139.0, 139.4)
+MERCATOR = {"id": {"authority": "EPSG", "code": 3857}}
 
 
 def table(path: Path, *rows: str, header: str = "user,time,lat,lon") -> Path:
@@ -236,14 +238,23 @@ class TestBounds:
 
     def test_parquet_without_the_columns(self, tmp_path):
         pq.write_table(pa.table({"lat": ["a"], "lon": [1.0]}), tmp_path / "bad.parquet")
-        with pytest.raises(InvalidFile, match="lat, lon"):
+        with pytest.raises(InvalidFile, match="column lat: found string, expected numbers"):
             bounds([tmp_path / "bad.parquet"], COLUMNS)
 
-    def test_points_in_parquet_need_a_box(self, tmp_path):
-        content = {"user": ["a"], "time": [0], "geometry": ["POINT (1 2)"]}
-        pq.write_table(pa.table(content), tmp_path / "points.parquet")
-        with pytest.raises(InvalidParameter, match="needs a box"):
-            bounds([tmp_path / "points.parquet"])
+    def test_points_in_parquet(self, tmp_path):
+        content = {"user": ["a"] * 3, "time": [0, 1, 2]}
+        content["geometry"] = ["POINT (139 35)", None, "POINT (140 36)"]
+        path = tmp_path / "points.parquet"
+        pq.write_table(pa.table(content), path)
+        assert bounds([path]) == Box(35.0, 36.0, 139.0, 140.0)
+        metres = pa.table({**content, "geometry": ["POINT (0 0)", None, "POINT (111319.49 9)"]})
+        said = {"primary_column": "geometry", "columns": {"geometry": {"crs": MERCATOR}}}
+        pq.write_table(metres.replace_schema_metadata({"geo": json.dumps(said)}), path)
+        found = bounds([path])
+        assert (found.west, found.east) == (0.0, pytest.approx(1.0, abs=1e-6))
+        pq.write_table(pa.table({**content, "geometry": ["POINT (139 95)"] * 3}), path)
+        with pytest.raises(InvalidFile, match="column geometry: found 95"):
+            bounds([path])
 
     def test_parquet_nulls_are_passed_over(self, tmp_path):
         content = {"lat": [35.0, None, 36.0], "lon": [139.0, 5.0, 140.0]}

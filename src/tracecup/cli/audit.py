@@ -29,6 +29,7 @@ from tracecup.cli.common import (
 
 if TYPE_CHECKING:
     from tracecup.city import City
+    from tracecup.records.zones import Zone
     from tracecup.study.audit import Subject
     from tracecup.study.rawtables import Cutting
     from tracecup.study.verdict import Answer
@@ -263,6 +264,7 @@ def audit(
     from tracecup.attack.learned import shipped_suits
     from tracecup.cli._audit_tables import shown
     from tracecup.errors import InvalidParameter
+    from tracecup.records.zones import Zone
     from tracecup.report.audit import write_audit
     from tracecup.study.audit import portfolio
     from tracecup.study.verdict import LIMIT, answer
@@ -278,8 +280,6 @@ def audit(
             "--protect needs raw tables, --protected-out and --protected-ids; for contest files "
             "there are tracecup obfuscate and tracecup publish"
         )
-    if protect and zone:
-        raise InvalidParameter("--protect writes times by --utc-offset: give it instead of --zone")
     where = load_city(city) if city else None
     cuts = None
     if tables.given:
@@ -314,7 +314,8 @@ def audit(
     if html:
         write_audit(found, html, top=top)
     if protect and protected_out and protected_ids and cuts:
-        _write_protected(found, protect, protected_out, protected_ids, utc_offset)
+        clock_of = Zone(utc_offset, zone)
+        _write_protected(found, protect, protected_out, protected_ids, clock_of)
     emit(as_json, answer_dict(found, top, per_user), *shown(found, top))
     if not as_json:
         for name, path in (("page", html), ("table", protected_out), ("IDs", protected_ids)):
@@ -451,9 +452,9 @@ def _from_tables(
     )
 
 
-def _write_protected(found: Answer, name: str, out: Path, ids: Path, utc_offset: float) -> None:
+def _write_protected(found: Answer, name: str, out: Path, ids: Path, clock: Zone) -> None:
     from tracecup.study.protectedtable import write_table
     from tracecup.study.protections import protect
 
     subject = found.worst.subject
-    write_table(subject, protect(subject, name, None), out, ids, utc_offset)
+    write_table(subject, protect(subject, name, None), out, ids, clock)

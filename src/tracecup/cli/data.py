@@ -28,6 +28,7 @@ from tracecup.cli.common import (
 
 TABLES = "Tables"
 CLEANING = "Cleaning"
+ONE_DAY = "reference and original files: all records are of one day, and these need two"
 
 
 def add(app: typer.Typer) -> None:
@@ -169,7 +170,7 @@ def data(
 
     traintraces.csv and testtraces.csv are what `tracecup train` and `tracecup evaluate synth`
     read, reftraces.csv and orgtraces.csv what `tracecup audit` reads; all have gaps where nothing
-    was recorded.
+    was recorded. Of a single recorded day there are no reference and original files.
 
     Example: `tracecup data gowalla loc-gowalla_totalCheckins.txt.gz --box NYC --timetable
     check-ins --utc-offset -300 --out nyc`
@@ -202,7 +203,7 @@ def data(
         seed=seed,
     )
     parts.write(out)
-    clock, loaded = parts.clock, parts.dataset
+    loaded, clock = parts.dataset, parts.clock
     facts = {
         "folder": str(out),
         "regions": loaded.city.n_regions,
@@ -212,12 +213,12 @@ def data(
         "testing_users": parts.testing.n_users,
         "reference_and_original_users": parts.original.n_users,
         "users_in_one_part_only": parts.one_sided,
-        "reference_days": clock.reference.days,
-        "original_days": clock.original.days,
+        "reference_days": clock.reference.days if clock else 0,
+        "original_days": clock.original.days if clock else 0,
         "days_not_used": parts.unused_days,
-        "events_a_day": clock.reference.slots,
+        "events_a_day": loaded.records.timetable.instants,
         "dropped": vars(loaded.dropped),
-        "notes": list(loaded.notes),
+        "notes": [*loaded.notes, *(() if clock else (ONE_DAY,))],
     }
     shown = [
         (name, str(value)) for name, value in facts.items() if name not in ("dropped", "notes")
@@ -226,5 +227,6 @@ def data(
         (f"dropped: {name}", str(count)) for name, count in vars(loaded.dropped).items() if count
     ]
     shown += [("understood", escape(note)) for note in loaded.notes]
+    shown += [] if clock else [("not written", ONE_DAY)]
     emit(as_json, facts, table_of("Data", shown))
     return 0

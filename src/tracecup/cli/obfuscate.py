@@ -81,7 +81,7 @@ def obfuscate(
     from tracecup.obfuscate import parse_obfuscator, to_utility
     from tracecup.rng import generator
     from tracecup.score import FLOOR
-    from tracecup.study.observed import observed_utility
+    from tracecup.score.observed import observed_utility
     from tracecup.traces.files import read_traces, write_obfuscated
 
     method = parse_obfuscator(name)

@@ -75,7 +75,7 @@ def utility(
     --obfuscated anotraces.csv`
     """
     from tracecup.score import FLOOR, true_link_bound, utility_score
-    from tracecup.study.observed import observed_utility
+    from tracecup.score.observed import observed_utility
     from tracecup.traces.files import read_obfuscated, read_traces
 
     where = load_city(city)
@@ -161,7 +161,7 @@ def trace(
     --inferred etraces.csv`
     """
     from tracecup.score import inference_score
-    from tracecup.study.observed import observed_error, observed_inference
+    from tracecup.score.observed import observed_error, observed_inference
     from tracecup.traces.files import read_inferred_traces, read_traces
 
     where = load_city(city)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from tracecup.datasets.boundingbox import Box
+from tracecup.datasets.boundingbox import MOST_EAST, MOST_NORTH, Box
 from tracecup.datasets.cleaning import NOTHING, Cleaning
 from tracecup.datasets.collect import Codes, Collector, Cut, need_records
 from tracecup.datasets.dataset import Dataset
@@ -69,6 +69,34 @@ def read_parquet(
             form = _form(path, table.schema_arrow, columns, crs)
             batches = table.iter_batches(batch_size=BATCH_ROWS, columns=list(form.columns))
             return _collect(path, batches, form, cut, Zone(utc_offset, zone), bad_lines)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            if isinstance(error, TraceCupError):
+                raise
+            problem = Problem(0, "", f"broken content ({show(str(error), 80)})", "a Parquet file")
+            raise InvalidFile(path, [problem]) from error
+
+
+def parquet_positions(
+    path: Path, *, columns: Columns = None, crs: str | None = None
+) -> Iterator[tuple[Axis, Axis]]:
+    """Latitudes and longitudes of a Parquet or GeoParquet file, batch by batch.
+
+    In degrees, whatever the file's coordinate system; rows without a finite position are left
+    out. Columns of users and times are not looked at.
+    """
+    with open_regular(path) as file:
+        try:
+            table = pq.ParquetFile(file)
+            form = _located(path, table.schema_arrow, columns, crs)
+            _check_schema(path, table.schema_arrow, form, form.where)
+            for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=list(form.where)):
+                held = {name: _storage(batch.column(name)) for name in form.where}
+                longitude, latitude = to_degrees(form.crs, *_positions(held, form))
+                good = np.isfinite(latitude) & np.isfinite(longitude)
+                latitude, longitude = latitude[good], longitude[good]
+                _check_degrees(path, form.where[0], latitude, MOST_NORTH)
+                _check_degrees(path, form.where[-1], longitude, MOST_EAST)
+                yield latitude, longitude
         except (pa.ArrowException, OSError, ValueError) as error:
             if isinstance(error, TraceCupError):
                 raise
@@ -136,10 +164,22 @@ def arrow_table(frame: Any) -> pa.Table:
     )
 
 
+def _check_degrees(path: Path, name: str, values: Axis, most: float) -> None:
+    bad = values[np.abs(values) > most]
+    if len(bad):
+        expected = f"degrees within -{most:g}..{most:g}"
+        raise InvalidFile(path, [Problem(0, name, f"{bad[0]:g}", expected)], len(bad))
+
+
 def _form(path: Path, schema: pa.Schema, columns: Columns, crs: str | None) -> TableForm:
+    form = _located(path, schema, columns, crs)
+    _check_schema(path, schema, form, form.columns)
+    return form
+
+
+def _located(path: Path, schema: pa.Schema, columns: Columns, crs: str | None) -> TableForm:
     geometry, own = _geometry_of(schema)
     form = form_of_names(path, schema.names, columns, geometry)
-    _check_schema(path, schema, form)
     if not form.is_geometry:
         return replace(form, crs=name_of_crs(crs))
     if crs is None and own == "":
@@ -171,7 +211,8 @@ def _geometry_of(schema: pa.Schema) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _check_schema(path: Path, schema: pa.Schema, form: TableForm) -> None:
+def _check_schema(path: Path, schema: pa.Schema, form: TableForm, columns: tuple[str, ...]) -> None:
+    """Each of some `columns` stands there once and holds what it should."""
     allowed = {
         form.user: (("number", "text"), "numbers or text"),
         form.time_column: (("number", "text", "time"), "time stamps, numbers or ISO text"),
@@ -181,7 +222,8 @@ def _check_schema(path: Path, schema: pa.Schema, form: TableForm) -> None:
         allowed[form.where[0]] = (("points",), "points: well-known binary or text, or pairs")
     if form.accuracy is not None:
         allowed[form.accuracy] = (("number",), "numbers")
-    for name, (kinds, expected) in allowed.items():
+    for name in columns:
+        kinds, expected = allowed[name]
         if schema.names.count(name) != 1:
             found = f"{schema.names.count(name)} times among {', '.join(schema.names)[:80]}"
             raise InvalidFile(path, [Problem(0, name, found, f"this column once; {HINT}")])

@@ -16,7 +16,7 @@ from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
 
-MOST_NORTH = 90.0
+MOST_NORTH, MOST_EAST = 90.0, 180.0
 # To a tenth of a millimetre a degree: what a file of the city says, it means exactly.
 KM_DIGITS = 7
 

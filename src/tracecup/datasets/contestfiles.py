@@ -29,6 +29,8 @@ PRIVATE_MODE = 0o600
 class ContestParts:
     """What becomes of a data set: records of `training` and `testing` users on all recorded
     days, and `reference` and `original` days of those testing users who have records in both.
+
+    A single recorded day has no second part: `clock` is None then, and nobody is in the two.
     """
 
     dataset: Dataset
@@ -36,7 +38,7 @@ class ContestParts:
     testing: Records
     reference: Records
     original: Records
-    clock: ContestClock
+    clock: ContestClock | None
     one_sided: int
     unused_days: int
 
@@ -45,22 +47,21 @@ class ContestParts:
         out, city = Path(folder), self.dataset.city
         out.mkdir(parents=True, exist_ok=True)
         write_city(out / "info_region.csv", city)
-        write_clock(out / "info_time.csv", self.clock)
         if len(city.places):
             write_places(out / "places.csv", city.places, city.grid)
         for name, records in (("traintraces", self.training), ("testtraces", self.testing)):
             if len(records):
                 write_records(out / f"{name}.csv", records)
-        write_records(out / "reftraces.csv", self.reference)
-        write_records(out / "orgtraces.csv", self.original, self.clock.original.first_time)
+        named = [("traintraces", self.training), ("testtraces", self.testing)]
+        if self.clock is not None:
+            write_clock(out / "info_time.csv", self.clock)
+            write_records(out / "reftraces.csv", self.reference)
+            write_records(out / "orgtraces.csv", self.original, self.clock.original.first_time)
+            named.append(("reftraces and orgtraces", self.original))
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(("file", "user_id", "name"))
-        for name, records in (
-            ("traintraces", self.training),
-            ("testtraces", self.testing),
-            ("reftraces and orgtraces", self.original),
-        ):
+        for name, records in named:
             labels = records.names or [str(user) for user in records.users]
             table.writerows((name, k, label) for k, label in enumerate(labels, start=1))
         with atomic_write(out / "names.csv", PRIVATE_MODE) as file:
@@ -78,8 +79,9 @@ def contest_parts(
     """Split a data set whose locations are regions; of several records in one instant the first.
 
     Days are those on which anything was recorded, numbered through; the first `reference_days`
-    (default: half) are reference days, the following, up to `days` in all, original days. A
-    share of the users, drawn by `split_users`, trains. O(records log records), never dense.
+    (default: half) are reference days, the following, up to `days` in all, original days; a
+    single recorded day is for training and testing only. A share of the users, drawn by
+    `split_users`, trains. O(records log records), never dense.
     """
     dataset = dataset.thinned()
     records, timetable = dataset.records, dataset.records.timetable
@@ -90,7 +92,8 @@ def contest_parts(
     recorded = np.flatnonzero(np.bincount(records.day))
     used = recorded if days is None else recorded[:days]
     known = len(used) // 2 if reference_days is None else reference_days
-    if not 1 <= known < len(used):
+    whole = len(recorded) == 1 and reference_days is None
+    if not whole and not 1 <= known < len(used):
         raise InvalidTraces(
             f"{len(used)} recorded days cannot be split into {known} reference days and at least "
             "one original day"
@@ -100,22 +103,20 @@ def contest_parts(
     if not len(testing):
         raise InvalidTraces(f"{records.n_users} users leave nobody to test with")
     everyone = records.take_days(used)
-    rest = everyone.take_users(testing)
+    rest = everyone.take_users(testing[:0] if whole else testing)
     before, after = rest.take_days(np.arange(known)), rest.take_days(np.arange(known, len(used)))
     both = np.flatnonzero(_has_records(before) & _has_records(after))
-    if not len(both):
+    if not whole and not len(both):
         raise InvalidTraces("no user has records on reference and on original days")
-    clock = ContestClock.regular(
-        len(used) - known, timetable.instants, timetable.start, timetable.interval, known
-    )
+    day = (timetable.instants, timetable.start, timetable.interval)
     return ContestParts(
         dataset,
         everyone.take_users(_present(everyone, training)),
         everyone.take_users(_present(everyone, testing)),
         before.take_users(both),
         after.take_users(both),
-        clock,
-        len(testing) - len(both),
+        None if whole else ContestClock.regular(len(used) - known, *day, known),
+        0 if whole else len(testing) - len(both),
         len(recorded) - len(used),
     )
 

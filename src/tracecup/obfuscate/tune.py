@@ -16,6 +16,7 @@ from tracecup.obfuscate.compose import Compose, parse_obfuscator
 from tracecup.registry import Parameter, Value
 from tracecup.rng import Rng
 from tracecup.score import FLOOR, UtilityScore, utility_score
+from tracecup.score.observed import observed_utility
 from tracecup.score.utility import Rule
 from tracecup.traces import Traces
 
@@ -50,7 +51,9 @@ def to_utility(
     draws utility is monotone in lambda, eps and rare, and very nearly in l, r, p and cells; the
     search ends at a crossing: the result keeps the floor and a hair more does not, or its
     utility is within `tolerance` of the floor. A floor that no setting keeps is an
-    `InvalidParameter`. At most 64 obfuscations. `reference` traces are handed on to the method.
+    `InvalidParameter`. Of traces with gaps the observed events count (`observed_utility`); a
+    `floor` of the method's own is then tuned like any other parameter. At most 64 obfuscations.
+    `reference` traces are handed on to the method.
 
     >>> from tracecup.city import City, Grid
     >>> city = City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875))
@@ -62,15 +65,19 @@ def to_utility(
         raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
     if rng is None:
         raise InvalidParameter("tuning repeats its draws and needs a seed or a generator")
+    if original.has_gaps and rule != "paper":
+        raise InvalidParameter("traces with gaps are scored by the paper's rule only")
     start = _start(method, fixed or {})
     knob, field = _knob(start, parameter)
 
     def probe(value: float) -> tuple[Obfuscator, UtilityScore]:
         candidate = replace(start, **{field.attribute: value})
         released = candidate.obfuscate(city, original, copy.deepcopy(rng), reference=reference)
+        if original.has_gaps:
+            return candidate, observed_utility(city, original, released, floor=floor)
         return candidate, utility_score(city, original, released, rule=rule, floor=floor)
 
-    if field.name == "floor":
+    if field.name == "floor" and not original.has_gaps:
         return probe(floor)
     if isinstance(knob.weak, int):
         return _search_whole(knob, probe, floor)

@@ -27,14 +27,14 @@ from tracecup.score import (
     true_link_bound,
 )
 from tracecup.score.intervals import CONFIDENCE
-from tracecup.study.comparison import is_blind
-from tracecup.study.observed import (
+from tracecup.score.observed import (
     difference,
     event_weights,
     observed_error,
     observed_inference,
     observed_utility,
 )
+from tracecup.study.comparison import is_blind
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import IdTable, SetTraces, Traces
 
@@ -273,7 +273,7 @@ def audit(
     """Run the attacks on the release and score what they find.
 
     Re-identification is scored against the ID table, trace inference against the original
-    traces, over observed events only where those have gaps (`study.observed`). All draws of the
+    traces, over observed events only where those have gaps (`score.observed`). All draws of the
     attacks come from `seed`.
     """
     methods = [method for name in attacks for method in attacks_called(name)]

@@ -11,11 +11,14 @@ import numpy as np
 
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
+from tracecup.records.zones import Zone
 from tracecup.rng import Rng
 from tracecup.safeio import atomic_write
 from tracecup.study.audit import Subject
 from tracecup.traces import SetTraces
 from tracecup.traces.files import SECRET_MODE
+
+UTC = Zone()
 
 
 def write_table(
@@ -23,15 +26,16 @@ def write_table(
     cells: SetTraces,
     out: str | PathLike[str],
     ids: str | PathLike[str],
-    utc_offset: float = 0.0,
+    zone: Zone = UTC,
     rng: Rng = None,
 ) -> None:
     """Write protected cells (in user order) as a table to publish, and its ID table apart.
 
     `out` has the columns user (a pseudonym 1, 2, ..., drawn anew), time, lat and lon, a row for
     every cell that is not deleted: the begin of its event, and the middle of its regions. Times
-    are those of the audited table, before `utc_offset` minutes were added. `ids` has pseudonym
-    and user and can be read by its owner alone.
+    are UTC, as in the audited table, whose hours of the day are those of `zone`; an hour that the
+    local clock shows twice is written as the first of the two. `ids` has pseudonym and user and
+    can be read by its owner alone.
     """
     if len(subject.dates) != cells.clock.days:
         raise InvalidParameter("the days of these traces have no dates, so no table can be written")
@@ -45,9 +49,9 @@ def write_table(
         for centre in (np.array(grid.latitudes)[grid.y], np.array(grid.longitudes)[grid.x])
     )
     pseudonym, event = np.divmod(np.flatnonzero(sizes), released.times)
-    minute = np.array(cells.clock.minutes)[event % cells.clock.slots] - utc_offset
+    minute = np.array(cells.clock.minutes)[event % cells.clock.slots]
     day = np.array(subject.dates)[event // cells.clock.slots]
-    when = (day * 86_400 + 60 * minute).astype("int64").astype("datetime64[s]")
+    when = zone.utc(day * 86_400.0 + 60.0 * minute).astype("int64").astype("datetime64[s]")
     kept = np.flatnonzero(sizes)
     lines = ["user,time,lat,lon\n"]
     lines += [

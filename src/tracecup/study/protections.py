@@ -17,8 +17,8 @@ from tracecup.obfuscate.base import stand_ins
 from tracecup.risk import homes_found, unicity
 from tracecup.rng import child_seed
 from tracecup.score import Score, reid_score
+from tracecup.score.observed import observed_utility
 from tracecup.study.audit import Subject
-from tracecup.study.observed import observed_utility
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import SetTraces
 from tracecup.usefulness import release_tm_emd, release_tp_tv_top50

@@ -9,24 +9,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from tracecup.city import City, Grid
 from tracecup.city.grid import KM_PER_DEGREE_LATITUDE
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.datasets import Box, Dataset, Timetable, read_csv, read_parquet
-from tracecup.datasets.arrowtable import BATCH_ROWS
-from tracecup.datasets.tableform import HINT, Columns, form_of_names, form_of_text
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem, TraceCupError
+from tracecup.datasets.arrowtable import parquet_positions
+from tracecup.datasets.boundingbox import MOST_EAST, MOST_NORTH
+from tracecup.datasets.tableform import HINT, Columns, form_of_text
+from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records.delimited import TextLayout, read_text
 from tracecup.rng import Rng
-from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
+from tracecup.safeio import PARQUET_MAGIC, magic_of
 from tracecup.score import REACH_KM
 from tracecup.study.audit import Subject
 from tracecup.study.placed import PlacedRecords, coverage_of, notes_of
@@ -35,7 +33,6 @@ from tracecup.traces import SetTraces, Traces
 Path = str | PathLike[str]
 MAX_CELLS = 2**28
 GRIDS = ((32, 32), (64, 64))
-MOST_NORTH, MOST_EAST = 90.0, 180.0
 # Borders of a grid carry rounding in their last digits.
 HAIR_DEGREES = 1e-9
 
@@ -260,30 +257,5 @@ def _csv_points(path: Path, columns: Columns) -> Iterator[NDArray[np.float64]]:
 
 
 def _parquet_points(path: Path, columns: Columns) -> Iterator[NDArray[np.float64]]:
-    where: tuple[str, ...] = ()
-    with open_regular(path) as file:
-        try:
-            table = pq.ParquetFile(file)
-            where = form_of_names(path, table.schema_arrow.names, columns).where
-            if len(where) == 1:
-                raise InvalidParameter(f"{path}: a table of points needs a box (--box)")
-            for batch in table.iter_batches(BATCH_ROWS, columns=list(where)):
-                both = [pc.cast(batch.column(name), pa.float64()) for name in where]
-                points = np.stack([cast(NDArray[np.float64], c.to_numpy(False)) for c in both])
-                points = points[:, np.isfinite(points).all(axis=0)]
-                _check_degrees(path, points, where)
-                yield points
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            if isinstance(error, TraceCupError):
-                raise
-            expected = f"numbers in {', '.join(where)}" if where else "a Parquet file"
-            problem = Problem(0, "", show(str(error), 80), expected)
-            raise InvalidFile(path, [problem]) from error
-
-
-def _check_degrees(path: Path, points: NDArray[np.float64], columns: tuple[str, ...]) -> None:
-    for name, values, most in zip(columns, points, (MOST_NORTH, MOST_EAST), strict=True):
-        bad = values[np.abs(values) > most]
-        if len(bad):
-            expected = f"degrees within -{most:g}..{most:g}"
-            raise InvalidFile(path, [Problem(0, name, f"{bad[0]:g}", expected)], len(bad))
+    for latitude, longitude in parquet_positions(path, columns=columns):
+        yield np.stack([latitude, longitude])

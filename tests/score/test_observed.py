@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tracecup import City, Grid, SetTraces, Traces
 from tracecup.errors import InvalidTraces
 from tracecup.score import expected_error_score, inference_score, utility_score
-from tracecup.study.observed import (
+from tracecup.score.observed import (
     difference,
     event_weights,
     observed_error,
