@@ -8,9 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracecup.attack import Case, FuzzyT, Measure, ReidAttack, VisitProbR, greedy_table
+from tracecup.attack import (
+    Case,
+    FuzzyT,
+    HomeProbR,
+    Measure,
+    ReidAttack,
+    VisitProbR,
+    greedy_table,
+)
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
+from tracecup.device import NumpyArrays
 from tracecup.registry import parse
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
@@ -94,6 +103,25 @@ class TestReid:
     def test_a_missing_file_is_an_input_failure(self, files: list[str], tmp_path: Path) -> None:
         (tmp_path / "reftraces_x.csv").unlink()
         assert run(["attack", "reid", "VisitProb-R", *files]) == 3
+
+    def test_a_device_finds_the_same_table(
+        self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.attack.base.device_arrays", lambda name: NumpyArrays(8, 4))
+        assert run(["attack", "reid", "HomeProb-R", *files, "--device", "cuda"]) == 0
+        expected = HomeProbR().identify(CASE)
+        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+
+    def test_what_a_device_cannot_do_is_wrong_use(
+        self, files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        cuda = [*files, "--device", "cuda"]
+        monkeypatch.setattr("tracecup.device.arrays.find_spec", lambda name: None)
+        assert run(["attack", "reid", "VisitProb-R", *cuda]) != 0
+        assert "install tracecup[gpu]" in capsys.readouterr().err
+        monkeypatch.setattr("tracecup.attack.base.device_arrays", lambda name: NumpyArrays(8, 4))
+        assert run(["attack", "reid", "Fuzzy-R", *cuda]) == 2
+        assert run(["attack", "reid", "VisitProb-R", *cuda, "--match", "greedy"]) == 2
 
     def test_people_get_a_table(self, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["attack", "reid", "VisitProb-R", *files[:-1]]) == 0

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from tracecup.attack.case import Case
 from tracecup.attack.match import MATCH, MATCHES, TAU, match_table
 from tracecup.attack.scores import MatrixScores, Scores
+from tracecup.device import device_arrays
+from tracecup.errors import InvalidParameter
 from tracecup.registry import Method, parameter
 from tracecup.rng import Rng
 from tracecup.traces import IdTable, Traces
@@ -54,6 +56,15 @@ class ReidAttack(Method):
             if rule.name in LINKING:  # an attack checks its own ones when it scores
                 rule.check(getattr(self, rule.attribute), self.name or type(self).__name__)
         return match_table(self.scores(case, rng), self.match, self.tau)
+
+    def identify_on(self, device: str, case: Case, rng: Rng = None) -> IdTable:
+        """The same table, found on `device`: `cpu`, or `cuda` for attacks that multiply counts."""
+        if device == "cpu":
+            return self.identify(case, rng)
+        arrays = device_arrays(device)
+        if self.match != "argmax":
+            raise InvalidParameter(f"match={self.match} runs on the cpu only; {device} has argmax")
+        return IdTable(self.scores(case, rng).best_on(arrays))
 
     def remark(self, case: Case) -> str:
         """What stands beside a score: what the attack knew of this case; "" for nothing."""

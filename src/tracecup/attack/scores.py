@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tracecup.device import Arrays
 from tracecup.engine import map_blocks
-from tracecup.errors import InvalidTraces
+from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.kernels import kernel
 
 TIE = 1e-9
@@ -36,6 +37,13 @@ class Scores(ABC):
         for low, high in self.row_blocks():
             best_of_rows(self.rows(low, high), best[low:high])
         return best
+
+    def best_on(self, arrays: Arrays) -> NDArray[np.int32]:
+        """The same users as `best()`, found on a device, by scores that are a plain product."""
+        raise InvalidParameter(
+            "this attack runs on the cpu only; VisitProb-R and HomeProb-R are products of counts "
+            "that a device searches"
+        )
 
     def row_blocks(self) -> list[tuple[int, int]]:
         """Bounds of blocks of pseudonyms whose rows fit comfortably in memory (32 MiB)."""

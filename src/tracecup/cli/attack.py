@@ -49,6 +49,13 @@ def reid(
             "the likeliest user if links are one to one. The same as match= in the name.",
         ),
     ] = None,
+    device: Annotated[
+        Literal["cpu", "cuda"],
+        typer.Option(
+            "--device",
+            help="Where the products run; cuda needs tracecup[gpu] and gives the same table.",
+        ),
+    ] = "cpu",
     seed: Seed = None,
     as_json: Json = False,
 ) -> int:
@@ -73,13 +80,14 @@ def reid(
     method = replace(method, match=match) if match else method
     case = _load_case(city, clock, reference, released)
     started = time.perf_counter()
-    table = method.identify(case, seed)
+    table = method.identify_on(device, case, seed)
     seconds = time.perf_counter() - started
     write_inferred_table(out, table)
     named = len(set(table.users.tolist()))
     payload = {
         "attack": str(method),
         "match": method.match,
+        "device": device,
         "seed": seed,
         "users": case.n_users,
         "users_named": named,

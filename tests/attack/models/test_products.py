@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from tracecup.attack.models.bags import Bags
 from tracecup.attack.models.products import TILE, ProductScores, product_scores
+from tracecup.device import NumpyArrays
+from tracecup.errors import InvalidParameter
 
 STEPS = pytest.mark.parametrize("step", [18, 7, 1])
 
@@ -141,3 +143,19 @@ class TestProductScores:
         assert np.array_equal(blocks.best(), wanted)
         assert made == [(0, 4), (4, 8), (8, 11)]
         assert np.array_equal(blocks.rows(2, 9), rows)
+
+
+class TestBestOn:
+    def test_a_device_finds_the_same_users(self) -> None:
+        random = np.random.default_rng(8)
+        weights = random.integers(0, 4, (30, 6)).astype(float)
+        table = random.uniform(12, 18, (6, 30)) * (random.random((6, 30)) < 0.5)
+        bags = dense_bags(weights)
+        bags.lengths[:] = 5  # and what lies beyond is not read
+        scores = product(bags, table, np.zeros(30), step=7)
+        assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
+
+    def test_a_term_per_user_has_no_path_there(self) -> None:
+        weights, table, bias = random_parts(9, 5, 4)
+        with pytest.raises(InvalidParameter, match="runs on the cpu only"):
+            product(weights, table, bias).best_on(NumpyArrays())
