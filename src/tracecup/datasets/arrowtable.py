@@ -6,15 +6,14 @@ Read batch by batch; geometry columns bring their coordinate system along.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from tracecup.datasets.boundingbox import MOST_EAST, MOST_NORTH, Box
@@ -25,14 +24,19 @@ from tracecup.datasets.projection import name_of_crs, to_degrees
 from tracecup.datasets.tableform import HINT, Columns, TableForm, form_of_names
 from tracecup.datasets.wellknown import holds_points, point_columns
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, TraceCupError
+from tracecup.parquetfiles import Batches, decoded
 from tracecup.records import CONTEST, Timetable
 from tracecup.records.delimited import MAX_SECONDS, BadLines, in_seconds
 from tracecup.records.scanners import GOOD, scan_iso_time
 from tracecup.records.zones import Zone
-from tracecup.safeio import PARQUET_MAGIC, magic_of, open_regular, show
+from tracecup.safeio import PARQUET_MAGIC, Limits, magic_of, show
 
 Path = str | PathLike[str]
 BATCH_ROWS = 1 << 18
+T = TypeVar("T")
+# A table of one's own may be of any size.
+RAW = Limits(max_bytes=1 << 44, max_rows=1 << 44, max_ids=1 << 44)
+MOST_COLUMNS = 100_000
 Axis = NDArray[np.float64]
 
 
@@ -63,17 +67,11 @@ def read_parquet(
     if magic_of(path) != PARQUET_MAGIC:
         raise InvalidFile(path, [Problem(0, "", "another kind of file", "a Parquet file")])
     cut = Cut(box, timetable, nx, ny, fewest=fewest, thin=thin, hair=hair, cleaning=cleaning)
-    with open_regular(path) as file:
-        try:
-            table = pq.ParquetFile(file)
-            form = _form(path, table.schema_arrow, columns, crs)
-            batches = table.iter_batches(batch_size=BATCH_ROWS, columns=list(form.columns))
-            return _collect(path, batches, form, cut, Zone(utc_offset, zone), bad_lines)
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if isinstance(error, TraceCupError):
-                raise
-            problem = Problem(0, "", f"broken content ({show(str(error), 80)})", "a Parquet file")
-            raise InvalidFile(path, [problem]) from error
+    form = _decoded(path, lambda file: _form(path, file.schema, columns, crs))
+    place = Zone(utc_offset, zone)
+    return _decoded(
+        path, lambda file: _collect(path, iter(file), form, cut, place, bad_lines), form.columns
+    )
 
 
 def parquet_positions(
@@ -84,24 +82,38 @@ def parquet_positions(
     In degrees, whatever the file's coordinate system; rows without a finite position are left
     out. Columns of users and times are not looked at.
     """
-    with open_regular(path) as file:
-        try:
-            table = pq.ParquetFile(file)
-            form = _located(path, table.schema_arrow, columns, crs)
-            _check_schema(path, table.schema_arrow, form, form.where)
-            for batch in table.iter_batches(batch_size=BATCH_ROWS, columns=list(form.where)):
-                held = {name: _storage(batch.column(name)) for name in form.where}
-                longitude, latitude = to_degrees(form.crs, *_positions(held, form))
-                good = np.isfinite(latitude) & np.isfinite(longitude)
-                latitude, longitude = latitude[good], longitude[good]
-                _check_degrees(path, form.where[0], latitude, MOST_NORTH)
-                _check_degrees(path, form.where[-1], longitude, MOST_EAST)
-                yield latitude, longitude
-        except (pa.ArrowException, OSError, ValueError) as error:
-            if isinstance(error, TraceCupError):
-                raise
-            problem = Problem(0, "", f"broken content ({show(str(error), 80)})", "a Parquet file")
-            raise InvalidFile(path, [problem]) from error
+    form = _decoded(path, lambda file: _located(path, file.schema, columns, crs))
+
+    def look(file: Batches) -> list[tuple[Axis, Axis]]:
+        _check_schema(path, file.schema, form, form.where)
+        return [_degrees(path, batch, form) for batch in file]
+
+    yield from _decoded(path, look, form.where)
+
+
+def _degrees(path: Path, batch: pa.RecordBatch, form: TableForm) -> tuple[Axis, Axis]:
+    """Latitudes and longitudes of the rows of a batch that have such."""
+    held = {name: _storage(batch.column(name)) for name in form.where}
+    longitude, latitude = to_degrees(form.crs, *_positions(held, form))
+    good = np.isfinite(latitude) & np.isfinite(longitude)
+    latitude, longitude = latitude[good], longitude[good]
+    _check_degrees(path, form.where[0], latitude, MOST_NORTH)
+    _check_degrees(path, form.where[-1], longitude, MOST_EAST)
+    return latitude, longitude
+
+
+def _decoded(path: Path, use: Callable[[Batches], T], columns: Iterable[str] | None = None) -> T:
+    """What `use` makes of these columns of a table, or, without any named, of its schema."""
+    wanted = None if columns is None else list(columns)
+    try:
+        return decoded(
+            path, RAW, use, columns=wanted, most_columns=MOST_COLUMNS, whole=wanted is not None
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, TraceCupError):
+            raise
+        problem = Problem(0, "", f"broken content ({show(str(error), 80)})", "a Parquet file")
+        raise InvalidFile(path, [problem]) from error
 
 
 def from_frame(

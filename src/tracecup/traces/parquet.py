@@ -1,12 +1,11 @@
 """The Parquet twin of the contest's CSV files: the same columns, sets as lists of ids.
 
-Read batch by batch, so that a hostile file costs no more than the limits allow.
+Read batch by batch from a process that decodes them, so that a hostile file costs no more than the
+limits allow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from os import PathLike
 from typing import IO, TYPE_CHECKING
 
@@ -14,55 +13,61 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.errors import InvalidFile, Problem
-from tracecup.safeio import Limits, open_regular, too_large
+from tracecup.parquetfiles import Batches, decoded
+from tracecup.safeio import Limits
 from tracecup.traces.columns import Columns, Layout
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 Path = str | PathLike[str]
-BATCH_ROWS = 65_536
-# What a file may claim to hold per row before it is opened: one list of this many ids.
-MAX_FOOTER_COLUMNS = 16
 
 
 def read_parquet(
     path: Path, layout: Layout, max_id: int, rows: int | None, max_set: int, limits: Limits
 ) -> Columns:
     """Read a Parquet twin into columns, with the checks of the CSV reader."""
+    return decoded(
+        path, limits, lambda file: _columns(path, file, layout, max_id, rows, max_set, limits)
+    )
+
+
+def _columns(
+    path: Path,
+    file: Batches,
+    layout: Layout,
+    max_id: int,
+    rows: int | None,
+    max_set: int,
+    limits: Limits,
+) -> Columns:
     lead: list[list[NDArray[np.int32]]] = [[] for _ in layout.lead]
     sizes: list[NDArray[np.int32]] = []
     ids: list[NDArray[np.int32]] = []
     row = n_ids = 0
-    with _opened(path, limits) as file:
-        names = tuple(file.schema_arrow.names)
-        if names != layout.header:
-            wanted = f"the columns {','.join(layout.header)}"
-            raise InvalidFile(
-                path, [Problem(0, "", f"the columns {','.join(names)[:200]}", wanted)]
-            )
-        claimed = file.metadata.num_rows
-        if rows is not None and claimed != rows:
-            raise InvalidFile(path, [Problem(0, "", f"{claimed} rows", f"exactly {rows} rows")])
-        for batch in file.iter_batches(batch_size=BATCH_ROWS, use_threads=False):
-            for c, name in enumerate(layout.lead):
-                lead[c].append(_numbers(path, name, batch.column(c), row, 2**31 - 1))
-            cell_sizes, cell_ids = _cells(path, layout, batch.column(len(layout.lead)), row, max_id)
-            if cell_sizes.size and int(cell_sizes.max()) > max_set:
-                k = int(np.argmax(cell_sizes > max_set))
-                found = f"{int(cell_sizes[k])} ids in a cell"
-                where = Problem(row + k + 1, layout.last, found, f"at most {max_set}")
-                raise InvalidFile(path, [where])
-            sizes.append(cell_sizes)
-            ids.append(cell_ids - 1)
-            row += batch.num_rows
-            n_ids += len(cell_ids)
-            for count, most in ((row, limits.max_rows), (n_ids, limits.max_ids)):
-                if count > most:
-                    raise InvalidFile(
-                        path, [Problem(0, "", f"over {most} entries", f"at most {most}")]
-                    )
+    names = tuple(file.schema.names)
+    if names != layout.header:
+        wanted = f"the columns {','.join(layout.header)}"
+        raise InvalidFile(path, [Problem(0, "", f"the columns {','.join(names)[:200]}", wanted)])
+    claimed = file.rows
+    if rows is not None and claimed != rows:
+        raise InvalidFile(path, [Problem(0, "", f"{claimed} rows", f"exactly {rows} rows")])
+    for batch in file:
+        for c, name in enumerate(layout.lead):
+            lead[c].append(_numbers(path, name, batch.column(c), row, 2**31 - 1))
+        cell_sizes, cell_ids = _cells(path, layout, batch.column(len(layout.lead)), row, max_id)
+        if cell_sizes.size and int(cell_sizes.max()) > max_set:
+            k = int(np.argmax(cell_sizes > max_set))
+            found = f"{int(cell_sizes[k])} ids in a cell"
+            where = Problem(row + k + 1, layout.last, found, f"at most {max_set}")
+            raise InvalidFile(path, [where])
+        sizes.append(cell_sizes)
+        ids.append(cell_ids - 1)
+        row += batch.num_rows
+        n_ids += len(cell_ids)
+        for count, most in ((row, limits.max_rows), (n_ids, limits.max_ids)):
+            if count > most:
+                raise InvalidFile(path, [Problem(0, "", f"over {most} entries", f"at most {most}")])
     if rows is not None and row != rows:
         raise InvalidFile(path, [Problem(0, "", f"{row} rows", f"exactly {rows} rows")])
     offsets = np.zeros(row + 1, dtype=np.int64)
@@ -86,46 +91,13 @@ def write_parquet(file: IO[bytes], layout: Layout, columns: Columns) -> None:
 
 def parquet_layout(path: Path, limits: Limits) -> tuple[tuple[str, ...], bool]:
     """Column names of a Parquet file and whether the last column holds lists."""
-    with _opened(path, limits) as file:
-        import pyarrow as pa
-
-        schema = file.schema_arrow
-        last = schema.types[-1] if schema.types else pa.null()
-        return tuple(schema.names), pa.types.is_list(last) or pa.types.is_large_list(last)
-
-
-@contextmanager
-def _opened(path: Path, limits: Limits) -> Iterator[pq.ParquetFile]:
-    """A Parquet file whose footer promises nothing beyond the limits."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    with open_regular(path) as raw:
-        try:
-            with pq.ParquetFile(raw, thrift_string_size_limit=1 << 20) as file:
-                meta = file.metadata
-                if meta.num_columns > MAX_FOOTER_COLUMNS:
-                    found = f"{meta.num_columns} columns"
-                    raise InvalidFile(
-                        path, [Problem(0, "", found, "the columns of a contest file")]
-                    )
-                groups = [meta.row_group(g) for g in range(meta.num_row_groups)]
-                if sum(group.total_byte_size for group in groups) > limits.max_bytes:
-                    raise too_large(path, limits, f"more than {limits.max_bytes} bytes unpacked")
-                values = max(
-                    (g.column(c).num_values for g in groups for c in range(g.num_columns)),
-                    default=0,
-                )
-                if meta.num_rows > limits.max_rows or values > limits.max_ids:
-                    found = f"{meta.num_rows} rows with up to {values} values"
-                    wanted = f"at most {limits.max_rows} rows and {limits.max_ids} values"
-                    raise InvalidFile(path, [Problem(0, "", found, wanted)])
-                yield file
-        except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
-            if isinstance(error, InvalidFile):
-                raise
-            found = f"what Parquet calls: {str(error).splitlines()[0][:200]!r}"
-            raise InvalidFile(path, [Problem(0, "", found, "a Parquet file")]) from error
+    def look(file: Batches) -> tuple[tuple[str, ...], bool]:
+        last = file.schema.types[-1] if file.schema.types else pa.null()
+        return tuple(file.schema.names), pa.types.is_list(last) or pa.types.is_large_list(last)
+
+    return decoded(path, limits, look, whole=False)
 
 
 def _numbers(path: Path, name: str, column: pa.Array, row: int, most: int) -> NDArray[np.int32]:

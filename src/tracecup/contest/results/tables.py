@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
-from tracecup.safeio import atomic_write, open_regular, read_blocks
+from tracecup.errors import InvalidParameter
+from tracecup.parquetfiles import Batches, decoded
+from tracecup.safeio import MIB, Limits, atomic_write, read_blocks
 
 Value = str | int | float | bool | None
 MAX_SHOWN = 5
+# One column for each attacker in a sheet, one row for each user of each release.
+TABLE_LIMITS = Limits(max_bytes=1024 * MIB, max_rows=100_000_000, max_ids=100_000_000)
+MOST_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -90,16 +94,12 @@ class ResultTable:
 def read_table(path: Path) -> ResultTable:
     """A Parquet table of results, as written by `ResultTable.write`."""
     import pyarrow as pa
-    from pyarrow import parquet
 
-    try:
-        with open_regular(path) as file:
-            held = parquet.read_table(pa.PythonFile(file, mode="r"))
-    except UnreadableFile:
-        raise
-    except (pa.ArrowException, ValueError, OSError) as error:
-        raise InvalidFile(path, [Problem(0, "", "something else", "a Parquet table")]) from error
-    return ResultTable({name: held.column(name).to_pylist() for name in held.column_names})
+    def look(file: Batches) -> dict[str, Sequence[Value]]:
+        held = pa.Table.from_batches(file, schema=file.schema)
+        return {name: held.column(name).to_pylist() for name in held.column_names}
+
+    return ResultTable(decoded(path, TABLE_LIMITS, look, most_columns=MOST_COLUMNS))
 
 
 def spelled(value: Value) -> str:

@@ -16,11 +16,12 @@ import time
 from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Literal
 
+from tracecup.childlimits import limit_process
 from tracecup.errors import TraceCupError
+from tracecup.parquetfiles import WAITS_ONLY
 from tracecup.safeio import MIB
 
 PRELOAD = [
@@ -134,7 +135,8 @@ def _child(
         os.environ["TRACECUP_THREADS"] = str(threads)
     with suppress(OSError):
         os.nice(NICE)
-    _limit(memory, seconds)
+    # The clock's limit is the worker's; this one is for a child whose worker is gone.
+    limit_process(memory, int(seconds * (os.cpu_count() or 1)) + 60)
     said: dict[str, Any]
     try:
         said = {"answer": _call(function, json.loads(payload))}
@@ -184,32 +186,6 @@ def _limits(memory_mib: int | None, seconds: float | None) -> tuple[int, float]:
     return memory_mib, seconds
 
 
-def _limit(memory: int, seconds: float) -> None:
-    """Limits of the operating system on this process, where there are such."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    most = _address_space() + memory
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The clock's limit is the worker's; this one is for a child whose worker is gone.
-    most = int(seconds * (os.cpu_count() or 1)) + 60
-    with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
-
-
-def _address_space() -> int:
-    """Bytes of address space that this process has already."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return 1 << 30
-
-
 def _die_with_parent() -> None:
     """Kill this process as soon as the worker is gone: the fork server lives while children do."""
     parent = multiprocessing.parent_process()
@@ -219,4 +195,4 @@ def _die_with_parent() -> None:
         wait([parent.sentinel])
         os.kill(os.getpid(), signal.SIGKILL)
 
-    Thread(target=watch, daemon=True).start()
+    Thread(target=watch, name=WAITS_ONLY, daemon=True).start()
