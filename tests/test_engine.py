@@ -1,16 +1,14 @@
 from __future__ import annotations
 
 import pickle
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.engine import ahead, engine, map_blocks, thread_count
+from tracecup.engine import ahead, map_blocks, thread_count
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.kernels import block_bounds
 
@@ -85,50 +83,3 @@ class TestErrorsTravel:
     def test_with_all_their_parts(self, error):
         copy = pickle.loads(pickle.dumps(error))
         assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
-
-
-class TestEngine:
-    def test_local_is_this_process(self):
-        with engine("local") as executor:
-            assert executor is None
-
-    def test_an_unknown_name_tells_the_known_ones(self):
-        with pytest.raises(InvalidParameter, match="local or dask://HOST:PORT"), engine("slurm"):
-            pass
-
-    def test_without_dask_it_says_what_is_missing(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "distributed", None)
-        with (
-            pytest.raises(InvalidParameter, match="needs the package distributed"),
-            engine("dask://h:1"),
-        ):
-            pass
-
-    def test_a_cluster_hands_out_its_executor_and_is_left_again(self, monkeypatch):
-        log = []
-
-        class Client:
-            def __init__(self, address):
-                log.append(address)
-
-            def __enter__(self):
-                return self
-
-            def __exit__(self, *error):
-                log.append("closed")
-
-            def get_executor(self):
-                return "executor"
-
-        monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
-        with engine("dask://host:8786") as executor:
-            assert executor == "executor"
-        assert log == ["tcp://host:8786", "closed"]
-
-    def test_a_silent_scheduler_is_named(self, monkeypatch):
-        def refuse(address):
-            raise OSError("timed out")
-
-        monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=refuse))
-        with pytest.raises(UnreadableFile, match="dask://h:1: no scheduler"), engine("dask://h:1"):
-            pass

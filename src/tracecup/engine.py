@@ -10,13 +10,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TypeVar
 
-from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
+from tracecup.errors import TraceCupError
 from tracecup.kernels import block_bounds
-
-LOCAL, DASK = "local", "dask://"
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -66,37 +63,6 @@ def ahead(work: Callable[[T], R], items: Iterable[T], count: int | None = None) 
             yield waiting.popleft().result()
         if failure is not None:
             raise failure
-
-
-@contextmanager
-def engine(name: str = LOCAL) -> Iterator[Executor | None]:
-    """Where whole jobs run: None for `local` (this process), an executor for `dask://HOST:PORT`.
-
-    The workers of a dask cluster need tracecup and the data at the same paths; `distributed`
-    comes with the extra `dask`.
-
-    >>> with engine("local") as executor:
-    ...     print(executor)
-    None
-    """
-    if name == LOCAL:
-        yield None
-        return
-    if not name.startswith(DASK):
-        raise InvalidParameter(f"no engine is called {name!r}: local or dask://HOST:PORT")
-    try:
-        client_of = import_module("distributed").Client
-    except ImportError as error:
-        raise InvalidParameter(
-            f"engine {name} needs the package distributed, which is not installed here; "
-            "install tracecup[dask], or use --engine local"
-        ) from error
-    try:
-        client = client_of("tcp://" + name.removeprefix(DASK))
-    except OSError as error:
-        raise UnreadableFile(name, f"no scheduler answers: {error}") from error
-    with client:
-        yield client.get_executor()
 
 
 def map_blocks(

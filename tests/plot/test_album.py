@@ -95,7 +95,7 @@ class TestReproduce:
         out = str(tmp_path / "out")
         assert run(["reproduce", "fig7", "--engine", "local", "--out", out]) == 0
         assert run(["reproduce", "fig7", "--engine", "cloud", "--out", out]) == 2
-        assert "local or dask://HOST:PORT" in capsys.readouterr().err
+        assert "local, processes or dask://HOST:PORT" in capsys.readouterr().err
 
     @pytest.mark.parametrize("rest", ["", '{"made": {}}', "[1, 2]", "{"])
     def test_a_broken_result_is_made_again(self, tmp_path, rest):

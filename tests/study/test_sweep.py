@@ -381,7 +381,7 @@ class TestElsewhere:
     def test_the_command_takes_an_engine(self, folder, tmp_path, capsys):
         words = ["benchmark", "--data", str(folder), "--out", str(tmp_path), "--engine"]
         assert run([*words, "cloud"]) == 2
-        assert "local or dask://HOST:PORT" in capsys.readouterr().err
+        assert "local, processes or dask://HOST:PORT" in capsys.readouterr().err
 
 
 class TestKilled:

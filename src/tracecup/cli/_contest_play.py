@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tracecup.contest.stages import Progress
     from tracecup.contest.worlds import World
     from tracecup.facts import BoardFacts
+    from tracecup.jobs import Jobs
 
 REPORT_FILE = "report.html"
 BOUNDS_NOTE = (
@@ -32,7 +33,14 @@ BOUNDS_NOTE = (
 
 
 def play_and_tell(
-    folder: Path, season: Season, world: World, *, packed: bool, reported: bool, as_json: bool
+    folder: Path,
+    season: Season,
+    world: World,
+    *,
+    packed: bool,
+    reported: bool,
+    as_json: bool,
+    jobs: Jobs | None = None,
 ) -> int:
     """Play a season (or go on with it), write zip and report, print what came out."""
     from tracecup.contest.archive.export import zip_archive
@@ -42,7 +50,7 @@ def play_and_tell(
     from tracecup.facts import board_of_archive
 
     with stages_shown() as progress:
-        archive = play(folder, season, world, progress)
+        archive = play(folder, season, world, progress, jobs)
         after = StageClock(folder, progress)
         report = folder / REPORT_FILE if reported else None
         if report is not None and not report.exists():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tracecup.cli.common import Json, minute_of
+from tracecup.cli.common import Engine, Json, minute_of
 
 if TYPE_CHECKING:
     from tracecup.contest.rules import Rules
@@ -64,6 +64,7 @@ def simulate(
     reported: Annotated[
         bool, typer.Option("--report/--no-report", help="Also write OUT/report.html.")
     ] = True,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Play a season: data, obfuscation, shuffle, attacks, scores, awards, archive, report.
@@ -77,10 +78,14 @@ def simulate(
     """
     from tracecup.cli._contest_play import play_and_tell
     from tracecup.contest.season import Season
+    from tracecup.jobs import engine as engine_of
 
     world = _world(data, city, interval, minute_of(start), minute_of(end), seed)
     season = Season(_rules(rules, users, days, challenges), teams, seed)
-    return play_and_tell(out, season, world, packed=packed, reported=reported, as_json=as_json)
+    with engine_of(engine) as jobs:
+        return play_and_tell(
+            out, season, world, packed=packed, reported=reported, as_json=as_json, jobs=jobs
+        )
 
 
 def _rules(path: Path | None, users: int | None, days: int | None, challenges: str | None) -> Rules:

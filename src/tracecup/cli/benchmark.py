@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Engine, Json, Strength, emit, people, progress
+from tracecup.cli.common import Engine, Json, Shared, Strength, emit, people, progress
 
 if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
@@ -72,6 +72,7 @@ def benchmark(
         bool, typer.Option("--force", help="Run again what is finished already.")
     ] = False,
     engine: Engine = "local",
+    shared: Shared = False,
     as_json: Json = False,
 ) -> int:
     """Run every defence against every attack on every data set with every seed.
@@ -84,7 +85,7 @@ def benchmark(
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
     """
-    from tracecup.engine import engine as engine_of
+    from tracecup.jobs import engine as engine_of
     from tracecup.study import comparison
     from tracecup.study.sweep import sweep
     from tracecup.study.sweepdata import find_data
@@ -104,6 +105,7 @@ def benchmark(
             force=force,
             progress=advance,
             executor=executor,
+            shared=shared,
         )
     written = write_tables(out, made.table)
     end = written[0].stem.removeprefix("table")

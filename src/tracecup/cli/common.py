@@ -79,7 +79,16 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 Engine = Annotated[
     str,
     typer.Option(
-        "--engine", help="Where the work is done: local, or dask://HOST:PORT (a dask scheduler)."
+        "--engine",
+        help="Where the work is done: local, processes (as many as there are cores), or "
+        "dask://HOST:PORT (a dask scheduler).",
+    ),
+]
+Shared = Annotated[
+    bool,
+    typer.Option(
+        "--shared",
+        help="With --engine: workers read the data at the same paths; else it travels to them.",
     ),
 ]
 Strength = Annotated[

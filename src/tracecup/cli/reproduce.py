@@ -107,7 +107,7 @@ def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
 def _run(
     ids: list[str], out: Path, context: Context, force: bool, engine: str, as_json: bool
 ) -> int:
-    from tracecup.engine import engine as engine_of
+    from tracecup.jobs import engine as engine_of
     from tracecup.plot import album
 
     with engine_of(engine) as executor, progress("reproducing") as advance:

@@ -81,7 +81,7 @@ class AttackPhase:
         def attack(name: str) -> None:
             cells[name] = self._cell(entry, case, truth, name)
 
-        for _ in in_threads(attack, attackers):
+        for _ in in_threads(attack, attackers, self._stages.jobs):
             self._advance(1)
         ordered = {name: cells[name] for name in attackers}
         row = flow.collect(archive.judge, entry, case, truth, ordered)
@@ -93,7 +93,8 @@ class AttackPhase:
         ledger, step = self._stages.ledger, f"{STAGE}: {entry.label} by {name}"
         if ledger.done(step):
             return flow.score_attacker(self._archive, entry, truth, name)
-        answers = flow.attack(self._players[name], name, entry, case, self._seed)
+        player = self._players[name]
+        answers = self._stages.compute(flow.attack, player, name, entry, case, self._seed)
         ledger.record(step, write_answers(self._archive, entry, name, answers))
         return self._archive.judge.score(truth, answers)
 

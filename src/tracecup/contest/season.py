@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tracecup.city import ContestClock, write_city, write_clock
+from tracecup.city import City, ContestClock, write_city, write_clock
 from tracecup.contest.archive.folder import (
     ABOUT_FILE,
     BOTS_FILE,
@@ -45,6 +45,7 @@ from tracecup.contest.smallfiles import make_folder, write_data, write_json, wri
 from tracecup.contest.stages import Progress, Stages, in_threads
 from tracecup.contest.worlds import World
 from tracecup.errors import InvalidParameter
+from tracecup.jobs import Jobs
 from tracecup.rng import child_seed
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import (
@@ -93,11 +94,18 @@ def in_archive(rules: Rules) -> Rules:
     return replace(rules, city=CityRules(builtin=None, file=f"{PUBLIC}/{CITY_FILE}"))
 
 
-def play(folder: Path, season: Season, world: World, progress: Progress | None = None) -> Archive:
+def play(
+    folder: Path,
+    season: Season,
+    world: World,
+    progress: Progress | None = None,
+    jobs: Jobs | None = None,
+) -> Archive:
     """Play a season into `folder`, or go on with the one that was begun there.
 
     A folder that holds another season (other rules, teams, seed, world or versions) or anything
-    else is refused. Returns the archive; `timings.json` tells what took how long.
+    else is refused. Returns the archive; `timings.json` tells what took how long. With `jobs` the
+    making of data, the obfuscation and the attacks are computed there; files are written here.
     """
     archive = _begin(folder, season, world)
     if is_finished(archive):
@@ -105,7 +113,7 @@ def play(folder: Path, season: Season, world: World, progress: Progress | None =
         return archive
     make_folder(folder / WORK, secret=True)
     ledger = Ledger(folder / WORK / "ledger.jsonl", folder)
-    _Play(archive, season, world, Stages(folder, ledger, progress)).all()
+    _Play(archive, season, world, Stages(folder, ledger, progress, jobs)).all()
     shutil.rmtree(folder / WORK)
     return archive
 
@@ -196,7 +204,9 @@ class _Play:
     def data(self, entry: Entry) -> Sequence[Path]:
         """Reference traces for everybody, original traces for the team and the judge."""
         archive, judge = self.archive, self.archive.judge
-        reference, original = flow.make_data(judge, self.world, entry, self.season.seed)
+        reference, original = self.stages.compute(
+            flow.make_data, judge, self.world, entry, self.season.seed
+        )
         known = archive.public_file(entry, "reftraces")
         paths = [write_data(known, write_traces, reference)]
         if entry in archive.samples:
@@ -227,10 +237,10 @@ class _Play:
         else:
             bot = self.bot(entry)
             floor = judge.rules.scores.utility_floor
-            chosen = bot.obfuscator(judge.city, original, floor, seed)
-            method, hors_concours = str(chosen), bot.hors_concours
-            reference = archive.reference(entry)
-            obfuscated = chosen.obfuscate(judge.city, original, seed, reference=reference)
+            method, obfuscated = self.stages.compute(
+                _obfuscated, bot, judge.city, original, archive.reference(entry), floor, seed
+            )
+            hors_concours = bot.hors_concours
         path = archive.secret_file(entry, "anotraces")
         write_data(path, write_obfuscated, obfuscated, secret=True)
         given = flow.judge_release(archive, entry, method, hors_concours)
@@ -284,6 +294,14 @@ class _Play:
             text = self.archive.opening_file(team, opened=False).read_text()
             paths.append(write_text(self.archive.opening_file(team, opened=True), text))
         return paths
+
+
+def _obfuscated(
+    bot: Bot, city: City, original: Traces, reference: Traces, floor: float, seed: int
+) -> tuple[str, SetTraces]:
+    """What a bot makes of its traces, and by which method."""
+    chosen = bot.obfuscator(city, original, floor, seed)
+    return str(chosen), chosen.obfuscate(city, original, seed, reference=reference)
 
 
 def _label(entry: Entry) -> str:

@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from tracecup.contest.ledger import Ledger
 from tracecup.engine import thread_count
+from tracecup.jobs import Jobs, call_on
 from tracecup.safeio import atomic_write
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
 Progress = Callable[[str, int, int], None]
 """Called with (stage, steps done, steps in all)."""
 
@@ -63,9 +65,19 @@ class StageClock:
 class Stages(StageClock):
     """Runs the steps of stages, each once, whatever interrupts in between."""
 
-    def __init__(self, folder: Path, ledger: Ledger, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        ledger: Ledger,
+        progress: Progress | None = None,
+        jobs: Jobs | None = None,
+    ) -> None:
         super().__init__(folder, progress)
-        self.ledger = ledger
+        self.ledger, self.jobs = ledger, jobs
+
+    def compute(self, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """`work` of its arguments, where the jobs run; files are read and written here."""
+        return call_on(self.jobs, work, *args, **kwargs)
 
     def each(
         self,
@@ -86,7 +98,7 @@ class Stages(StageClock):
                 self.ledger.record(f"{stage}: {name_of(step)}", work(step))
 
             done = len(steps) - len(ahead)
-            for _ in in_threads(once, ahead):
+            for _ in in_threads(once, ahead, self.jobs):
                 done += 1
                 self.say(stage, done, len(steps))
 
@@ -95,23 +107,30 @@ class Stages(StageClock):
         self.each(stage, [stage], str, lambda _: work())
 
 
-def in_threads(work: Callable[[T], R], items: Sequence[T]) -> Iterator[R]:
+def in_threads(work: Callable[[T], R], items: Sequence[T], jobs: Jobs | None = None) -> Iterator[R]:
     """Results of `work` as they come, a few items at a time; after an error nothing new starts.
+
+    Threads that wait for `jobs` are as many as run there at a time; an error stops those jobs.
 
     >>> sorted(in_threads(lambda n: n * n, [1, 2, 3]))
     [1, 4, 9]
     """
-    ahead = iter(items)
-    with ThreadPoolExecutor(thread_count()) as pool:
+    ahead, count = iter(items), thread_count() if jobs is None else jobs.workers + 1
+    with ThreadPoolExecutor(count) as pool:
         running: set[Future[R]] = set()
-        while True:
-            while len(running) < thread_count() and (item := next(ahead, _END)) is not _END:
-                running.add(pool.submit(work, item))
-            if not running:
-                return
-            finished, running = wait(running, return_when=FIRST_COMPLETED)
-            for one in finished:
-                yield one.result()
+        try:
+            while True:
+                while len(running) < count and (item := next(ahead, _END)) is not _END:
+                    running.add(pool.submit(work, item))
+                if not running:
+                    return
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for one in finished:
+                    yield one.result()
+        except BaseException:
+            if jobs is not None:
+                jobs.stop()  # or the threads would wait for what nobody wants any more
+            raise
 
 
 _END: Any = object()

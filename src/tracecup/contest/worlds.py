@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -75,6 +75,10 @@ class BuiltinWorld:
     def model(self) -> PpmtfModel:
         """The model of the package."""
         return shipped_model()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The model is where the package is, and does not travel; a process reads it once."""
+        return _builtin_world, ()
 
     def prepare(self, model: Path, say: Say) -> None:
         """Nothing to do: the model is trained."""
@@ -164,6 +168,12 @@ def synthesize(
     )
     made = team_data(model, seed, entry.team, shape)
     return made.reference, made.original
+
+
+@lru_cache(maxsize=1)
+def _builtin_world() -> BuiltinWorld:
+    """The one of this process."""
+    return BuiltinWorld()
 
 
 def shipped_model() -> PpmtfModel:

@@ -6,9 +6,9 @@ Every finished cell of the grid is a small file, so that a run that was stopped 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from tracecup.attack import parse_inference, parse_reid
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
+from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import build, methods, nearest, split_name
 from tracecup.score import FLOOR
@@ -47,6 +48,8 @@ COLUMNS = (
 CELLS = "cells"
 
 Tick = Callable[[int], None]
+Loaded = tuple[City, Traces, Traces]
+"""City, reference and original traces of a data set."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ def sweep(
     force: bool = False,
     progress: Callable[[float, float], None] | None = None,
     executor: Executor | None = None,
+    shared: bool = False,
 ) -> Sweep:
     """Run every defence on every data set with every seed, and every attack on what it releases.
 
@@ -97,8 +101,8 @@ def sweep(
     all it reaches (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
     that a stored cell lacks are run and added. `force` runs everything again. A cell that fails
     is noted, and the others go on. The table holds exactly the grid asked for, whatever else lies
-    in the folder. An `executor` gets all cells that lack something at once; where it computes
-    elsewhere, the data must lie at the same paths there.
+    in the folder. An `executor` computes the cells that lack something; the data travel with
+    each, or are read there from the same paths if they are `shared`.
     """
     shields = _distinct(
         [parse_obfuscator(one) if isinstance(one, str) else one for one in defences]
@@ -128,7 +132,7 @@ def sweep(
         if progress:
             progress(done + step, total)
 
-    for k, outcome in _outcomes(tasks, cells, lacks, told, executor):
+    for k, outcome in _outcomes(tasks, cells, lacks, told, executor, shared):
         task = tasks[k]
         names = (task.data.data, task.data.team, str(task.defence))
         if isinstance(outcome, Cell):
@@ -178,10 +182,30 @@ class _Task:
     floor: float | None
     path: Path | None
 
-    def fill(self, cell: Cell, missing: Sequence[Attack], tick: Tick | None = None) -> Cell | str:
+    def elsewhere(
+        self, cell: Cell, missing: Sequence[Attack], shared: bool
+    ) -> Callable[[], Cell | str]:
+        """`fill` as a job for another process: with the data, or with where they lie."""
+        if shared:
+            return partial(replace(self, data=self.data.absolute()).fill, cell, missing)
+        try:
+            loaded = _loaded(self.data, self.digest)
+        except UnreadableFile:
+            raise
+        except TraceCupError as error:
+            return partial(str, str(error))
+        return partial(self.fill, cell, missing, None, loaded)
+
+    def fill(
+        self,
+        cell: Cell,
+        missing: Sequence[Attack],
+        tick: Tick | None = None,
+        loaded: Loaded | None = None,
+    ) -> Cell | str:
         """The cell with the attacks that it lacked, or why that cannot be had."""
         try:
-            city, reference, original = _loaded(self.data, self.digest)
+            city, reference, original = loaded or _loaded(self.data, self.digest)
             made = release(
                 city,
                 reference,
@@ -210,7 +234,7 @@ class _Task:
 
 
 @lru_cache(maxsize=1)
-def _loaded(data: DataSet, digest: str) -> tuple[City, Traces, Traces]:
+def _loaded(data: DataSet, digest: str) -> Loaded:
     """The traces of a data set, kept for its next cell; `digest` tells changed files apart."""
     return data.load()
 
@@ -221,27 +245,26 @@ def _outcomes(
     lacks: Sequence[Sequence[Attack]],
     told: Tick,
     executor: Executor | None,
+    shared: bool,
 ) -> Iterator[tuple[int, Cell | str]]:
     """Number and outcome of every task, in the order in which they are finished."""
-    sent: dict[Future[Cell | str], int] = {}
+    away: list[int] = []
     for k, (task, cell, missing) in enumerate(zip(tasks, cells, lacks, strict=True)):
         if not missing:
             yield k, cell
         elif executor is None:
             yield k, task.fill(cell, missing, told)
         else:
-            away = replace(task, data=task.data.absolute())
-            sent[executor.submit(away.fill, cell, missing)] = k
+            away.append(k)
+    if executor is None:
+        return
+    calls = ((k, tasks[k].elsewhere(cells[k], lacks[k], shared)) for k in away)
     broken: list[BaseException] = []
-    try:
-        for future in as_completed(sent):
-            if error := future.exception():
-                broken.append(error)
-            else:
-                yield sent[future], future.result()
-    finally:
-        for future in sent:
-            future.cancel()
+    for k, future in done_as_they_come(executor, calls):
+        if error := future.exception():
+            broken.append(error)
+        else:
+            yield k, future.result()
     # Only now, so that what others have finished is kept.
     if broken:
         raise broken[0]

@@ -1,0 +1,276 @@
+"""Where whole jobs run: in this process, in processes of this machine, or on a dask cluster.
+
+A job is a function of its arguments and travels with them, so results never depend on the place.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from threading import Lock
+from typing import ParamSpec, TypeVar
+
+from tracecup.engine import thread_count
+from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
+
+LOCAL, PROCESSES, DASK = "local", "processes", "dask://"
+ENGINES = "local, processes or dask://HOST:PORT"
+TRIES = 4
+"""How often a job is begun whose worker dies under it."""
+
+WAIT_SECONDS = 30
+COMPARED = ("tracecup", "numpy", "numba", "scipy")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+K = TypeVar("K")
+
+
+class Jobs(Executor):
+    """An executor of whole jobs: `workers` run at a time, `stop` gives up all that is under way."""
+
+    workers: int
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Cancel what waits and end what runs; every future ends, most with CancelledError."""
+
+
+@contextmanager
+def engine(name: str = LOCAL) -> Iterator[Jobs | None]:
+    """Where whole jobs run: None for `local` (this process), else an executor.
+
+    `processes` are as many as this machine has cores, `dask://HOST:PORT` is a dask scheduler
+    (package `distributed`, the extra `dask`), whose workers need the same tracecup. A worker that
+    dies is replaced and its job done again. Leaving with an error, or by Ctrl-C, stops all jobs.
+
+    >>> with engine("local") as jobs:
+    ...     print(jobs)
+    None
+    """
+    if name == LOCAL:
+        yield None
+        return
+    if name == PROCESSES:
+        jobs: Jobs = ProcessJobs()
+    elif name.startswith(DASK):
+        jobs = DaskJobs(name)
+    else:
+        raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
+    try:
+        yield jobs
+    except BaseException:
+        jobs.stop()
+        raise
+    finally:
+        jobs.shutdown()
+
+
+def done_as_they_come(
+    jobs: Executor, calls: Iterable[tuple[K, Callable[[], R]]], window: int | None = None
+) -> Iterator[tuple[K, Future[R]]]:
+    """Key and finished future of every call, a few at a time on the way; the rest is cancelled.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor() as pool:
+    ...     calls = [(k, partial(abs, -k)) for k in range(3)]
+    ...     print(sorted(future.result() for _, future in done_as_they_come(pool, calls)))
+    [0, 1, 2]
+    """
+    most = window or 2 * getattr(jobs, "workers", thread_count()) + 2
+    ahead, sent = iter(calls), dict[Future[R], K]()
+    try:
+        while True:
+            while len(sent) < most and (call := next(ahead, None)) is not None:
+                sent[jobs.submit(call[1])] = call[0]
+            if not sent:
+                return
+            for future in wait(sent, return_when=FIRST_COMPLETED).done:
+                yield sent.pop(future), future
+    finally:
+        for future in sent:
+            future.cancel()
+
+
+class ProcessJobs(Jobs):
+    """Processes of this machine; if one dies, all are made anew and what they had is done again."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or thread_count()
+        self._lock, self._stopped = Lock(), False
+        self._pool = self._new_pool()
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Have `fn` called in one of the processes."""
+        outcome: Future[R] = Future()
+        self._send(outcome, partial(fn, *args, **kwargs), 1)
+        return outcome
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the processes when their jobs are done."""
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def stop(self) -> None:
+        """End the processes at once."""
+        with self._lock:
+            self._stopped = True
+            pool = self._pool
+        running = list((getattr(pool, "_processes", None) or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in running:
+            process.kill()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        fresh = multiprocessing.get_context("spawn")  # a fork would copy locks that threads hold
+        return ProcessPoolExecutor(self.workers, fresh, initializer=_one_thread)
+
+    def _send(self, outcome: Future[R], call: Callable[[], R], attempt: int) -> None:
+        while True:
+            with self._lock:
+                pool = self._pool
+            try:
+                sent = pool.submit(call)
+                break
+            except BrokenProcessPool:
+                self._renew(pool)
+            except RuntimeError:  # shut down
+                outcome.cancel()
+                return
+        sent.add_done_callback(partial(self._settle, outcome, call, attempt, pool))
+
+    def _settle(
+        self,
+        outcome: Future[R],
+        call: Callable[[], R],
+        attempt: int,
+        pool: ProcessPoolExecutor,
+        sent: Future[R],
+    ) -> None:
+        error = CancelledError() if sent.cancelled() else sent.exception()
+        if isinstance(error, BrokenProcessPool) and not self._stopped and attempt < TRIES:
+            self._renew(pool)
+            self._send(outcome, call, attempt + 1)
+            return
+        if isinstance(error, CancelledError) or self._stopped:
+            outcome.cancel()
+        if not outcome.set_running_or_notify_cancel():
+            return
+        if isinstance(error, BrokenProcessPool):
+            error = TraceCupError(f"a worker process died {TRIES} times over the same job")
+        if error is not None:
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(sent.result())
+
+    def _renew(self, broken: ProcessPoolExecutor) -> None:
+        with self._lock:
+            if self._pool is broken and not self._stopped:
+                self._pool = self._new_pool()
+
+
+class DaskJobs(Jobs):
+    """The workers of a dask scheduler; it has another worker do what one left undone."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            dask = import_module("distributed")
+        except ImportError as error:
+            raise InvalidParameter(
+                f"engine {name} needs the package distributed, which is not installed here; "
+                "install tracecup[dask], or use --engine processes"
+            ) from error
+        try:
+            self._client = dask.Client(f"tcp://{name.removeprefix(DASK)}", set_as_default=False)
+        except OSError as error:
+            raise UnreadableFile(name, f"no scheduler answers: {error}") from error
+        try:
+            self._client.wait_for_workers(1, timeout=WAIT_SECONDS)
+            self._compare_versions(name)
+        except BaseException as error:
+            self._client.close()
+            if isinstance(error, TimeoutError):
+                raise UnreadableFile(name, "the scheduler has no worker") from error
+            raise
+        self.workers = sum(self._client.nthreads().values())
+        self._executor = self._client.get_executor()
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Have `fn` called by one of the workers; the arguments travel with it."""
+        sent: Future[R] = self._executor.submit(fn, *args, **kwargs)
+        return sent
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, which stays as it was."""
+        with suppress(CancelledError):
+            self._executor.shutdown(wait=wait and not cancel_futures)
+        self._client.close()
+
+    def stop(self) -> None:
+        """Have the scheduler forget all jobs of this client."""
+        self._executor.shutdown(wait=False)
+
+    def _compare_versions(self, name: str) -> None:
+        """Raise unless all workers have what this process has."""
+        try:
+            theirs = self._client.run(own_versions)
+        except ImportError as error:
+            raise InvalidParameter(f"a worker of {name} has no tracecup.jobs: {error}") from error
+        here = own_versions()
+        for worker, there in sorted(theirs.items()):
+            differ = [
+                f"{what} {there.get(what)} there, {here[what]} here"
+                for what in here
+                if there.get(what) != here[what]
+            ]
+            if differ:
+                raise InvalidParameter(
+                    f"worker {worker} of {name} has other versions: {'; '.join(differ)}; results "
+                    "could differ"
+                )
+
+
+def own_versions() -> dict[str, str]:
+    """What results may depend on: Python and the packages that compute.
+
+    >>> sorted(own_versions())
+    ['numba', 'numpy', 'python', 'scipy', 'tracecup']
+    """
+    found = {"python": ".".join(platform.python_version_tuple()[:2])}
+    for package in COMPARED:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def call_on(jobs: Executor | None, work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """`work` of the arguments: here without `jobs`, else by one of them.
+
+    >>> call_on(None, abs, -3)
+    3
+    """
+    if jobs is None:
+        return work(*args, **kwargs)
+    return jobs.submit(work, *args, **kwargs).result()
+
+
+def _one_thread() -> None:
+    """A process of many does its kernels in one thread."""
+    os.environ["TRACECUP_THREADS"] = "1"

@@ -1,0 +1,263 @@
+"""Whole jobs in processes and on a real dask cluster: the same bytes, whoever dies."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simplejobs import always_dies, dies_once, refuses
+from tracecup.city import City, ContestClock, Grid, write_city, write_clock
+from tracecup.contest.season import Season, play, season_rules
+from tracecup.contest.stages import TIMINGS_FILE
+from tracecup.contest.worlds import BuiltinWorld
+from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
+from tracecup.jobs import (
+    DaskJobs,
+    Jobs,
+    ProcessJobs,
+    call_on,
+    done_as_they_come,
+    engine,
+    own_versions,
+)
+from tracecup.study.sweep import COLUMNS, sweep
+from tracecup.study.sweepdata import find_data
+from tracecup.traces import Traces
+from tracecup.traces.files import write_traces
+
+needs_dask = pytest.mark.skipif(
+    importlib.util.find_spec("distributed") is None, reason="needs distributed (tracecup[dask])"
+)
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessJobs]:
+    jobs = ProcessJobs(2)
+    yield jobs
+    jobs.shutdown()
+
+
+class TestEngine:
+    def test_local_is_this_process(self) -> None:
+        with engine("local") as jobs:
+            assert jobs is None
+            assert call_on(jobs, os.getpid) == os.getpid()
+
+    def test_an_unknown_name_tells_the_known_ones(self) -> None:
+        told = "local, processes or dask://HOST:PORT"
+        with pytest.raises(InvalidParameter, match=told), engine("slurm"):
+            pass
+
+    def test_without_dask_it_says_what_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "distributed", None)
+        told = "needs the package distributed"
+        with pytest.raises(InvalidParameter, match=told), engine("dask://h:1"):
+            pass
+
+    def test_a_silent_scheduler_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(address: str, **_: Any) -> None:
+            raise OSError("timed out")
+
+        monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=refuse))
+        with pytest.raises(UnreadableFile, match="dask://h:1: no scheduler"), engine("dask://h:1"):
+            pass
+
+    def test_an_error_stops_what_is_under_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        log: list[str] = []
+        stand_in = SimpleNamespace(
+            stop=lambda: log.append("stopped"), shutdown=lambda: log.append("left")
+        )
+        monkeypatch.setattr("tracecup.jobs.ProcessJobs", lambda: stand_in)
+        with engine("processes"):
+            pass
+        assert log == ["left"]
+        with pytest.raises(KeyboardInterrupt), engine("processes"):
+            raise KeyboardInterrupt
+        assert log == ["left", "stopped", "left"]
+
+
+class TestProcessJobs:
+    def test_results_and_errors_come_back(self, processes: ProcessJobs) -> None:
+        assert processes.submit(os.getpid).result() != os.getpid()
+        with pytest.raises(InvalidParameter, match="no"):
+            processes.submit(refuses, "no").result()
+
+    def test_a_dead_process_is_replaced_and_its_job_done_again(
+        self, processes: ProcessJobs, tmp_path: Path
+    ) -> None:
+        others = [processes.submit(abs, -k) for k in range(4)]
+        assert processes.submit(dies_once, str(tmp_path / "marker")).result() > 0
+        assert [other.result() for other in others] == [0, 1, 2, 3]
+
+    def test_a_job_that_always_kills_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tracecup.jobs.TRIES", 1)
+        jobs = ProcessJobs(1)
+        with pytest.raises(TraceCupError, match="a worker process died"):
+            jobs.submit(always_dies).result()
+        jobs.shutdown()
+
+    def test_stopped_nothing_goes_on(self) -> None:
+        jobs = ProcessJobs(1)
+        started = time.monotonic()
+        waiting = [jobs.submit(time.sleep, 60) for _ in range(3)]
+        jobs.stop()
+        for one in waiting:
+            with pytest.raises(CancelledError):
+                one.result()
+        assert time.monotonic() - started < 30
+        jobs.shutdown()
+
+
+class TestDoneAsTheyCome:
+    def test_few_at_a_time(self) -> None:
+        made: list[int] = []
+
+        def calls() -> Iterator[tuple[int, Any]]:
+            for k in range(9):
+                made.append(k)
+                yield k, partial(abs, -k)
+
+        with ThreadPoolExecutor(2) as pool:
+            come = done_as_they_come(pool, calls(), window=3)
+            key, future = next(come)
+            assert future.result() == key
+            assert len(made) == 3
+            come.close()
+
+
+class TestOwnVersions:
+    def test_names_what_computes(self) -> None:
+        found = own_versions()
+        assert found["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
+        assert found["numpy"] != "not installed"
+
+
+def season_bytes(folder: Path, jobs: Jobs | None) -> dict[str, bytes]:
+    """Everything in the archive of a small season of four teams but how long it took."""
+    play(folder, Season(season_rules(users=12, days=1), 4, 3), BuiltinWorld(), jobs=jobs)
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != TIMINGS_FILE
+    }
+
+
+@pytest.fixture(scope="module")
+def name() -> Iterator[str]:
+    """The engine of one real cluster of two processes, for all tests in turn."""
+    import distributed
+
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        host="127.0.0.1", silence_logs=50,
+    ) as cluster:  # fmt: skip
+        yield f"dask://{cluster.scheduler_address.removeprefix('tcp://')}"
+
+
+@needs_dask
+class TestDask:
+    def test_a_season_has_the_same_bytes_though_a_worker_is_killed(
+        self, name: str, tmp_path: Path
+    ) -> None:
+        wanted = season_bytes(tmp_path / "local", None)
+        killed: list[int] = []
+
+        class Killing(DaskJobs):
+            """Ends one of the workers in the middle of the season."""
+
+            def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+                if fn.__name__ == "attack" and not killed:
+                    pids = self._client.run(os.getpid)
+                    killed.append(next(iter(pids.values())))
+                    sent = super().submit(fn, *args, **kwargs)
+                    os.kill(killed[0], signal.SIGKILL)
+                    return sent
+                return super().submit(fn, *args, **kwargs)
+
+        jobs = Killing(name)
+        found = season_bytes(tmp_path / "dask", jobs)
+        jobs.shutdown()
+        assert killed
+        assert found == wanted
+
+    def test_a_benchmark_has_the_same_cells(self, name: str, tmp_path: Path) -> None:
+        data = tmp_path / "data"
+        data.mkdir()
+        city = City(Grid.from_metres(5, 7, width_m=341.25, height_m=346.875))
+        clock = ContestClock.regular(days=1, slots=4)
+        write_city(data / "info_region.csv", city)
+        write_clock(data / "info_time.csv", clock)
+        random = np.random.default_rng(1)
+        for kind, part in (("ref", clock.reference), ("org", clock.original)):
+            traces = Traces.of(random.integers(35, size=(9, 4)), part)
+            write_traces(data / f"{kind}traces_team001.csv", traces)
+        tables = []
+        with engine(name) as jobs:
+            for where, executor in (("here", None), ("there", jobs)):
+                tables.append(
+                    sweep(
+                        find_data([data]), tmp_path / where, defences=["None", "RR(3)"],
+                        attacks=["VisitProb-R", "Replay-T"], seeds=[1, 2], floor=None,
+                        executor=executor,
+                    ).table
+                )  # fmt: skip
+        timed = {COLUMNS.index("seconds"), COLUMNS.index("defence_seconds")}
+        untimed = [
+            [[x for k, x in enumerate(row) if k not in timed] for row in table.rows]
+            for table in tables
+        ]
+        assert untimed[0] == untimed[1]
+        assert len(untimed[0]) == 8
+
+    def test_other_versions_are_told_before_anything_runs(
+        self, name: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        here = own_versions() | {"numpy": "0.9"}
+        monkeypatch.setattr(DaskJobs, "_compare_versions", _compare_with(here))
+        with pytest.raises(InvalidParameter, match=r"numpy .* there, 0\.9 here"), engine(name):
+            pass
+
+    def test_stopped_nothing_goes_on(self, name: str) -> None:
+        with engine(name) as jobs:
+            assert jobs is not None
+            waiting = jobs.submit(time.sleep, 2)
+            jobs.stop()
+            with pytest.raises(CancelledError):
+                waiting.result()
+
+
+def _compare_with(here: dict[str, str]) -> Any:
+    """`DaskJobs._compare_versions` in a process that has other packages."""
+    compare = DaskJobs._compare_versions
+
+    def patched(self: DaskJobs, name: str) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("tracecup.jobs.own_versions", _Here(here))
+            compare(self, name)
+
+    return patched
+
+
+class _Here:
+    """`own_versions` that answers otherwise here, and as it is where it is sent to."""
+
+    def __init__(self, here: dict[str, str]) -> None:
+        self.here = here
+
+    def __call__(self) -> dict[str, str]:
+        return self.here
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (importlib.import_module("tracecup.jobs"), "own_versions")
