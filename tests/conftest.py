@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tracecup import City, Grid, IdTable, SetTraces, Traces
+from tracecup import City, Grid, IdTable, SetTraces, Traces, registry
 
 settings.register_profile(
     "tracecup", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -42,6 +42,18 @@ def data_dir() -> Path:
     if not given or not Path(given).is_dir():
         pytest.skip("skipped: set TRACECUP_DATA to a copy of the public contest data to run this")
     return Path(given)
+
+
+@pytest.fixture(scope="module")
+def own_registry():
+    """What the tests of a module register is gone after it."""
+    for kind in registry.KINDS:
+        registry.methods(kind)
+    kept = {kind: dict(known) for kind, known in registry._methods.items()}
+    yield
+    for kind, known in kept.items():
+        registry._methods[kind].clear()
+        registry._methods[kind].update(known)
 
 
 @pytest.fixture(scope="session")

@@ -120,8 +120,8 @@ class TestLoadClass:
         ("target", "message"),
         [
             ("mine_f", "a class is written module:Class"),
-            ("mine_f.py:First", "without folder and .py"),
-            ("./mine_f:First", "without folder and .py"),
+            ("mine_f.py:Frist", "has no method 'Frist'; did you mean First?"),
+            ("./mine_f:First", "or folder/my.py:Class"),
             ("mine_f:First()", "a class is written module:Class"),
             (":", "a class is written module:Class"),
             (

@@ -1,10 +1,15 @@
-"""Small demo data for the front door."""
+"""Small demo data for the front door, and a registry that forgets the tests' methods."""
 
 from __future__ import annotations
 
 import pytest
 
 import tracecup as tc
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _forgetful(own_registry):
+    """Tests of the front door make methods of their own."""
 
 
 @pytest.fixture(scope="session")

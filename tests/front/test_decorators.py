@@ -12,8 +12,7 @@ from tracecup.registry import parse
 from tracecup.traces import IdTable
 
 
-@tc.obfuscator(steps=(0, 4), name="Drift")
-def drift(original, city, rng, steps=1, kind="both"):
+def _drift(original, city, rng, steps=1, kind="both"):
     """Everything moves by up to some columns.
 
     A second paragraph.
@@ -23,8 +22,7 @@ def drift(original, city, rng, steps=1, kind="both"):
     return grid.y[regions] * grid.nx + x
 
 
-@tc.attack(power=(0.1, 2.0))
-def overlap(case, power=1.0):
+def _overlap(case, power=1.0):
     """Users who share regions with a pseudonym."""
     from tracecup.traces import visit_counts
 
@@ -32,28 +30,37 @@ def overlap(case, power=1.0):
     return (sides[0] ** power) @ (sides[1] ** power).T
 
 
-@tc.attack(kind="trace")
-def stay(case):
+def _stay(case):
     """Everybody is always where the reference begins."""
     first = np.maximum(np.asarray(case.reference)[:, :1], 0)  # it may be unobserved
     return np.repeat(first, case.released.times, axis=1)
 
 
+@pytest.fixture(scope="module")
+def drift():
+    return tc.obfuscator(steps=(0, 4), name="Drift")(_drift)
+
+
+@pytest.fixture(scope="module")
+def overlap():
+    return tc.attack(power=(0.1, 2.0), name="overlap")(_overlap)
+
+
 class TestObfuscator:
-    def test_is_a_method_with_a_name(self):
+    def test_is_a_method_with_a_name(self, drift):
         assert str(drift(3)) == "Drift(3,both)"
         assert parse("obfuscator", "drift(2)") == drift(2)
         assert drift.summary == "Everything moves by up to some columns."
 
-    def test_range_of_the_knob_is_checked(self, demo):
+    def test_range_of_the_knob_is_checked(self, demo, drift):
         with pytest.raises(InvalidParameter, match=r"Drift.steps must be a whole number >= 0"):
             tc.publish(demo, drift(5))
 
-    def test_passes_the_checks_of_the_house(self):
+    def test_passes_the_checks_of_the_house(self, drift):
         failed = [result for result in check_method(drift) if not result.passed]
         assert failed == []
 
-    def test_is_tuned(self, demo):
+    def test_is_tuned(self, demo, drift):
         made = tc.publish(demo, drift, floor=0.7)
         assert made.utility.value >= 0.7
         assert tc.publish(demo, drift, seed=1).released == tc.publish(demo, "Drift").released
@@ -93,7 +100,7 @@ class TestObfuscator:
         with pytest.raises(InvalidParameter, match="no parameter step to be a knob"):
             tc.obfuscator(step=(0, 1))(lambda original: original)
 
-    def test_a_name_that_is_taken(self):
+    def test_a_name_that_is_taken(self, drift):
         with pytest.raises(InvalidParameter, match="already taken"):
             tc.obfuscator(name="PL")(drift.function)
 
@@ -107,11 +114,11 @@ class TestObfuscator:
 
 
 class TestAttack:
-    def test_both_kinds_pass_the_checks_of_the_house(self):
-        for method in (overlap, stay):
+    def test_both_kinds_pass_the_checks_of_the_house(self, overlap):
+        for method in (overlap, tc.attack(kind="trace", name="stay")(_stay)):
             assert [r for r in check_method(method) if not r.passed] == []
 
-    def test_linking_comes_along(self, demo):
+    def test_linking_comes_along(self, demo, overlap):
         made = tc.publish(demo)
         table = tc.attack(made, "overlap(0.5,match=assignment)")
         assert table.is_permutation

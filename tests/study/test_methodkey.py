@@ -15,6 +15,7 @@ from tracecup.obfuscate import Compose, Obfuscator, parse_obfuscator
 from tracecup.registry import parameter
 from tracecup.study.methodkey import method_key
 
+pytestmark = pytest.mark.usefixtures("own_registry")
 NOTEBOOK = """
 from dataclasses import dataclass
 import numpy as np

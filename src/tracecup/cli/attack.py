@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tracecup.cli.common import CityFile, Json, Seed, emit, load_city, table_of
+from tracecup.cli.common import CityFile, Json, Plugin, Seed, emit, load_city, table_of
 
 if TYPE_CHECKING:
     from tracecup.attack import Case
@@ -29,6 +29,7 @@ def add(app: typer.Typer) -> None:
     attack = typer.Typer(no_args_is_help=True, help="Attack a release, as a contestant does.")
     attack.command("reid")(reid)
     attack.command("trace")(trace)
+    attack.command("all")(attack_every)
     attack.command("train")(train)
     app.add_typer(attack, name="attack")
 
@@ -57,6 +58,7 @@ def reid(
         ),
     ] = "cpu",
     seed: Seed = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Who is behind each pseudonym? Writes one user per pseudonym.
@@ -114,6 +116,7 @@ def trace(
     released: Released,
     out: Annotated[Path, typer.Option("--out", help="Inferred traces to write (etraces).")],
     seed: Seed = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Where was each user at each event? Writes one region per user and event.
@@ -157,6 +160,67 @@ def trace(
     return 0
 
 
+def attack_every(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with info_region.csv, info_time.csv, reftraces_teamNNN and "
+            "pubtraces_teamNNN files: what `tracecup client download` fetched, or the public "
+            "folder of an archive.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Zip of all answers to write.")],
+    team: Annotated[
+        str,
+        typer.Option("--team", help="Number of your team, as in file names; its own is left out."),
+    ] = "001",
+    reid: Annotated[
+        str, typer.Option("--reid", help="Re-identification; an empty text for none.")
+    ] = "Fuzzy-R(0.33,1,match=assignment)",
+    trace: Annotated[
+        str, typer.Option("--trace", help="Trace inference; an empty text for none.")
+    ] = "Fuzzy-T(0.33,1,0,match=assignment)",
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all draws.")] = 1,
+    plugin: Plugin = None,
+    as_json: Json = False,
+) -> int:
+    """Attack every release of a folder and write the answers as one zip to hand in.
+
+    Files in the zip have the contest's names, so that `tracecup client submit answers.zip` takes
+    them as they are.
+
+    Example: `tracecup attack all mycontest/final --team 004 --out answers.zip`
+    """
+    from tracecup.attack import InferenceAttack, ReidAttack, parse_inference, parse_reid
+    from tracecup.cli.common import people, progress
+    from tracecup.contest.targets import attack_all
+
+    attacks: list[ReidAttack | InferenceAttack] = [
+        *([parse_reid(reid)] if reid.strip() else []),
+        *([parse_inference(trace)] if trace.strip() else []),
+    ]
+    with progress("attacking") as advance:
+        made = attack_all(folder, attacks, team.zfill(3), out, seed, advance)
+    for name in made.without_reference:
+        people().print(f"left out: {name} has no reference traces in {folder}", soft_wrap=True)
+    payload = {
+        "attacks": [str(method) for method in attacks],
+        "team": team.zfill(3),
+        "seed": seed,
+        "answers": list(made.answers),
+        "left_out": list(made.without_reference),
+        "out": str(out),
+    }
+    rows = [
+        ("attacks", ", ".join(str(method) for method in attacks)),
+        ("answers", str(len(made.answers))),
+        ("written to", str(out)),
+    ]
+    emit(as_json, payload, table_of("All targets", rows))
+    return 0
+
+
 def train(
     city: CityFile,
     clock: Times,
@@ -181,6 +245,7 @@ def train(
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defences.")
     ] = 0.7,
     seed: Seed = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Train a learned attack from public data: references of other teams and a defence's program.

@@ -16,6 +16,7 @@ from tracecup.cli.common import (
     Confidence,
     Json,
     PerUser,
+    Plugin,
     Strength,
     box_of,
     emit,
@@ -244,6 +245,7 @@ def audit(
         Path | None, typer.Option("--html", help="Also write a page to this file.")
     ] = None,
     per_user: PerUser = False,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """How risky is a release of your own traces, and what would help? A verdict with its numbers.

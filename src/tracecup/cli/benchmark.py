@@ -15,7 +15,17 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Engine, Json, Shared, Strength, emit, people, progress
+from tracecup.cli.common import (
+    Engine,
+    Json,
+    Plugin,
+    Shared,
+    Strength,
+    emit,
+    people,
+    progress,
+    with_usual,
+)
 
 if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
@@ -46,8 +56,8 @@ def benchmark(
         list[Path],
         typer.Option(
             "--data",
-            help="Folder with info_region.csv, info_time.csv, reftraces_* and orgtraces_*; may be "
-            "repeated. Every team in it is a data set.",
+            help="Folder with info_region.csv, info_time.csv, reftraces_TEAM and orgtraces_TEAM, "
+            "or the archive of a contest; may be repeated. Every team in it is a data set.",
             show_default=False,
         ),
     ],
@@ -73,6 +83,7 @@ def benchmark(
     ] = False,
     engine: Engine = "local",
     shared: Shared = False,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Run every defence against every attack on every data set with every seed.
@@ -80,7 +91,8 @@ def benchmark(
     Writes table.csv and table.parquet (one row per data set, defence, seed and attack),
     summary.csv (means and spread over the seeds) and, where matplotlib is installed, scatter.png
     and scatter.svg. Without names it takes the paper's defences, the paper's attacks, and those of
-    --strength. Stopped runs go on where they were; exit code 1 if a cell failed.
+    --strength; a plus before a name adds it to them (`--plugin my.py --defences +Mine`). Stopped
+    runs go on where they were; exit code 1 if a cell failed.
 
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
@@ -98,8 +110,10 @@ def benchmark(
         made = sweep(
             sets,
             out,
-            defences=named(defences, "--defences") or comparison.DEFENCES,
-            attacks=named(attacks, "--attacks") or every,
+            defences=with_usual(
+                named(defences, "--defences") or comparison.DEFENCES, comparison.DEFENCES
+            ),
+            attacks=with_usual(named(attacks, "--attacks") or every, every),
             seeds=seeds_of(seeds),
             floor=None if as_written else floor,
             force=force,

@@ -37,7 +37,7 @@ def check(
         str,
         typer.Argument(
             metavar="MODULE:CLASS",
-            help="Class to check; modules of the current folder are found.",
+            help="Class to check, or my.py:name; modules of the current folder are found.",
             show_default=False,
         ),
     ],
@@ -53,7 +53,7 @@ def check(
     grids, one user, deleted cells, parameters out of range, and more. Leaves with 1 if one
     fails. The class is imported and run: check only code that you trust.
 
-    Example: `tracecup check my_attack:CosineR --params "Cosine-R(0.7)"`
+    Example: `tracecup check my_attack.py:CosineR --params "Cosine-R(0.7)"`
     """
     from tracecup.checks import check_method
     from tracecup.checks.suite import kind_of
@@ -84,12 +84,19 @@ def check(
 def load_class(target: str) -> type[Method]:
     """The class of `module:Class`; the current folder comes first on the search path."""
     from tracecup.errors import InvalidParameter
+    from tracecup.front.plugins import load_plugin
     from tracecup.registry import Method, nearest
 
+    if target.partition(":")[0].endswith(".py"):
+        held = load_plugin(target)
+        if len(held) > 1:
+            names = ", ".join(cls.__name__ for cls in held)
+            raise InvalidParameter(f"{target} holds several methods, say which: {names}")
+        return held[0]
     found = SPELLING.fullmatch(target)
-    if found is None or found[1].endswith(".py"):
+    if found is None:
         raise InvalidParameter(
-            "a class is written module:Class or package.module:Class, without folder and .py; "
+            "a class is written module:Class, package.module:Class or folder/my.py:Class; "
             f"got {target[:80]!r}"
         )
     module = _load_module(found[1])

@@ -16,6 +16,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tracecup.cli._fitting import print_tables
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -91,6 +93,29 @@ Shared = Annotated[
         help="With --engine: workers read the data at the same paths; else it travels to them.",
     ),
 ]
+
+
+def _load_plugins(given: list[str] | None) -> list[str] | None:
+    """Make the methods of the files known before any name is looked up."""
+    if given:
+        from tracecup.front.plugins import load_plugin
+
+        for file in given:
+            load_plugin(file)
+    return given
+
+
+Plugin = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin",
+        metavar="my.py[:Class]",
+        help="A file with methods of your own; may be repeated.",
+        callback=_load_plugins,
+        is_eager=True,
+        show_default=False,
+    ),
+]
 Strength = Annotated[
     Literal["quick", "standard", "max"],
     typer.Option(
@@ -124,7 +149,7 @@ def emit(as_json: bool, payload: Mapping[str, Any], *tables: Table) -> None:
     if as_json:
         print(json.dumps(payload, allow_nan=False))
     else:
-        Console(highlight=False).print(*tables, sep="\n")
+        print_tables(tables)
 
 
 def table_of(title: str, rows: Sequence[tuple[str, str]]) -> Table:
@@ -135,6 +160,42 @@ def table_of(title: str, rows: Sequence[tuple[str, str]]) -> Table:
     for name, value in rows:
         table.add_row(name, value)
     return table
+
+
+def with_usual(names: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """Names as they are; a plus before one means the usual ones and this.
+
+    >>> with_usual(["+Mine"], ["None", "RR(8)"]), with_usual(["Mine"], ["None"])
+    (['None', 'RR(8)', 'Mine'], ['Mine'])
+    """
+    plain = [name.removeprefix("+").strip() for name in names]
+    added = any(name.startswith("+") for name in names)
+    return list(dict.fromkeys([*usual, *plain] if added else plain))
+
+
+def different_files(**given: Path | None) -> None:
+    """Refuse the same file in two roles: one of them must be a slip."""
+    from tracecup.errors import InvalidParameter
+
+    seen: dict[Path, str] = {}
+    for role, path in given.items():
+        if path is None:
+            continue
+        whole = path.resolve()
+        if whole in seen:
+            raise InvalidParameter(
+                f"--{role} and --{seen[whole]} are the same file, {path}; they are different traces"
+            )
+        seen[whole] = role
+
+
+def without_clock(clock: Path | None) -> None:
+    """Say what is lost where no clock is given."""
+    if clock is None:
+        people().print(
+            "[yellow]no --clock:[/yellow] a trace counts as one long day, so that attacks which "
+            "know days and slots (HomeProb, Fuzzy-T, Prior-T, Bayes) are weaker than they are"
+        )
 
 
 def score_payload(score: Score, per_user: bool) -> dict[str, Any]:

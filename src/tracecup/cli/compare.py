@@ -17,12 +17,16 @@ from tracecup.cli.common import (
     ClockFile,
     Json,
     OriginalFile,
+    Plugin,
     Strength,
+    different_files,
     emit,
     load_city,
     load_clock,
     people,
     progress,
+    with_usual,
+    without_clock,
 )
 
 if TYPE_CHECKING:
@@ -64,22 +68,27 @@ def compare(
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
     ] = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Run defences, tuned to a utility floor, against attacks; the strongest attack counts.
 
-    Without names it takes the paper's defences, the paper's attacks, and those of --strength.
+    Without names it takes the paper's defences, the paper's attacks, and those of --strength; a
+    plus before a name adds it to them: `--plugin my.py --defence +Mine`.
     Give --clock where attacks need days and slots (HomeProb, Fuzzy-T, Prior-T); without it a
     trace is one long day.
 
     Example: `tracecup compare --city info_region.csv --clock info_time.csv --reference
     reftraces.csv --original orgtraces.csv --defence "PL(4,1)" --defence "KMeans(100)"`
     """
+    from tracecup.attack.learned import shipped_suits
     from tracecup.facts.text import spelled
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
     from tracecup.traces.files import read_traces
 
+    different_files(reference=reference, original=original)
+    without_clock(clock)
     where, times = load_city(city), load_clock(clock)
     known = read_traces(
         reference,
@@ -90,14 +99,16 @@ def compare(
     truth = read_traces(
         original, n_regions=where.n_regions, clock=times.original if times else None
     )
+    every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
+    kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
     with progress("comparing") as advance:
         results = comparison.compare(
             where,
             known,
             truth,
-            defences=defence or comparison.DEFENCES,
-            reid_attacks=reid or None,
-            trace_attacks=trace or None,
+            defences=with_usual(defence or comparison.DEFENCES, comparison.DEFENCES),
+            reid_attacks=with_usual(reid or kinds["-R"], kinds["-R"]),
+            trace_attacks=with_usual(trace or kinds["-T"], kinds["-T"]),
             strength=strength,
             floor=None if as_written else floor,
             seed=seed,

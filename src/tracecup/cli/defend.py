@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tracecup.cli.attack import Times, load_lesson
-from tracecup.cli.common import CityFile, Json, Seed, emit, progress, table_of
+from tracecup.cli.common import CityFile, Json, Plugin, Seed, emit, progress, table_of
 
 
 def add(app: typer.Typer) -> None:
@@ -45,6 +45,7 @@ def train(
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defence.")
     ] = 0.7,
     seed: Seed = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Race a defence against attackers who are trained on it, round by round.

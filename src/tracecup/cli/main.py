@@ -80,7 +80,7 @@ def run(arguments: list[str]) -> int:
     except typer.Exit as leave:
         code = int(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        people().print("interrupted")
+        people().print(f"interrupted{_how_to_go_on(arguments)}")
         code = INTERRUPTED
     except TraceCupError as error:
         code = _report(error, arguments)
@@ -91,8 +91,21 @@ def run(arguments: list[str]) -> int:
         code = _report(UnreadableFile(str(error.filename or "output"), str(error)), arguments)
     except UsageProblem as error:
         cast(Any, error).show()
+        if "--json" in arguments:
+            print(json.dumps({"error": cast(Any, error).format_message()}))
         code = WRONG_USE
     return code
+
+
+RESUMED = ("benchmark", "reproduce", "train", "attack train", "defend train", "contest simulate")
+"""Commands that keep what is finished."""
+
+
+def _how_to_go_on(arguments: list[str]) -> str:
+    """What to do after an interruption, for commands that keep their work."""
+    words = " ".join(word for word in arguments[:2])
+    kept = any(words == verb or words.startswith(f"{verb} ") for verb in RESUMED)
+    return ": what is finished is kept; the same command goes on from there" if kept else ""
 
 
 def _report(error: TraceCupError, arguments: list[str]) -> int:

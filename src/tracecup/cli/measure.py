@@ -16,6 +16,7 @@ from tracecup.cli.common import (
     CityFile,
     Confidence,
     Json,
+    Plugin,
     Seed,
     emit,
     load_city,
@@ -43,6 +44,7 @@ def measure(
     ] = None,
     confidence: Confidence = 0.95,
     seed: Seed = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """What could somebody tell who knows visits of a user, or gets counts of a group?

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit
+from tracecup.cli.common import Json, Plugin, emit
 
 if TYPE_CHECKING:
     from tracecup.registry import Kind, Method, Parameter
@@ -42,6 +42,7 @@ def methods(
     events: Annotated[
         int, typer.Option("--events", min=1, help="Length of a trace, for what is promised.")
     ] = 400,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """List the methods by name: parameters, what they do, what they promise by proof.

@@ -16,6 +16,7 @@ from tracecup.cli.common import (
     Gaps,
     Json,
     OriginalFile,
+    Plugin,
     Seed,
     emit,
     load_city,
@@ -66,6 +67,7 @@ def obfuscate(
         float | None,
         typer.Option("--floor", help="Leave with exit code 1 below this utility (contest: 0.7)."),
     ] = None,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Obfuscate original traces with a named method and score the result's utility.

@@ -84,7 +84,7 @@ def standings(
         typer.Option(
             "--only",
             metavar="GLOB[,GLOB...]",
-            help="Use only the files whose names match. The paper: '*_TRP.csv,*team000*'.",
+            help="Use only the files whose names match. The paper: `*_TRP.csv,*team000*`.",
         ),
     ] = None,
     floor: Annotated[

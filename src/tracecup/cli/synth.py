@@ -25,9 +25,17 @@ def add(app: typer.Typer) -> None:
 
 
 def contest(
-    model: ModelFile,
-    city: Annotated[Path, typer.Option("--city", help="Regions the model was trained on.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")],
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            "--model",
+            help="Model file that `tracecup train` wrote; without, the shipped one.",
+        ),
+    ] = None,
+    city: Annotated[
+        Path | None, typer.Option("--city", help="Regions the model was trained on.")
+    ] = None,
     teams: Annotated[int, typer.Option("--teams", min=1, max=999, help="Number of teams.")] = 1,
     users: Annotated[int, typer.Option("--users", min=1, help="Virtual users per team.")] = 2000,
     days: Annotated[int, typer.Option("--days", min=1, help="Days of original traces.")] = 20,
@@ -50,16 +58,24 @@ def contest(
     Files have the names of 2019 (reftraces_team001_data02_TRP.csv.zst, orgtraces_...), with
     info_region.csv and info_time.csv beside them. Without --seed the data come from the
     operating system's entropy; with it anyone who knows the seed can make every team's data.
+    Without --model and --city they are people of the built-in city, from the model that comes with
+    the package.
 
-    Example: `tracecup synth contest --model model.npz --city info_region.csv --teams 3 --out
-    data`
+    Example: `tracecup synth contest --teams 3 --users 300 --out data`
     """
     from tracecup.city import ContestClock, write_city, write_clock
-    from tracecup.errors import InvalidTraces
+    from tracecup.contest.worlds import BuiltinWorld
+    from tracecup.errors import InvalidParameter, InvalidTraces
     from tracecup.synth import ContestShape, contest_data, load_model
     from tracecup.traces.files import write_traces
 
-    trained, where = load_model(model), load_city(city)
+    if model is not None and city is not None:
+        trained, where = load_model(model), load_city(city)
+    elif model is None and city is None:
+        world = BuiltinWorld()
+        trained, where = world.model, world.city
+    else:
+        raise InvalidParameter("--model and --city belong together: give both, or neither")
     if trained.n_locations != where.n_regions:
         raise InvalidTraces(
             f"the model has {trained.n_locations} locations, the city {where.n_regions} regions"

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit, progress
+from tracecup.cli.common import Json, Plugin, emit, progress
 
 
 def add(app: typer.Typer) -> None:
@@ -25,13 +25,14 @@ def tune(
         Path,
         typer.Option(
             "--sample",
-            help="Folder with info_region, info_time, reftraces_*, orgtraces_* and pubtraces_* "
-            "with ptable_*, or anotraces_*.",
+            help="Folder with info_region, info_time, reftraces_TEAM, orgtraces_TEAM and "
+            "pubtraces_TEAM with ptable_TEAM, or anotraces_TEAM.",
             show_default=False,
         ),
     ],
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of all random draws.")] = 0,
     top: Annotated[int, typer.Option("--top", min=1, help="Settings to print.")] = 10,
+    plugin: Plugin = None,
     as_json: Json = False,
 ) -> int:
     """Try the documented grid of an attack on samples and print the strongest setting.

@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class Sweep:
 
 def sweep(
     data: Sequence[DataSet],
-    out: Path,
+    out: str | PathLike[str],
     *,
     defences: Sequence[Defence],
     attacks: Sequence[str | Attack],
@@ -113,7 +114,7 @@ def sweep(
         raise InvalidParameter("a sweep needs a data set, a defence, an attack and a seed")
     if floor is not None and not 0 <= floor <= 1:
         raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
-    folder = out / CELLS
+    folder = Path(out) / CELLS
     _make(folder)
     tasks = [
         _Task(one, digest, shield, seed, floor, _kept(folder, digest, shield, floor, seed))

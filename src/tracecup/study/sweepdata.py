@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tracecup.attack.learned import shipped_suits
 from tracecup.city import City, read_city, read_clock
+from tracecup.contest.archive.folder import ABOUT_FILE, CITY_FILE, CLOCK_FILE, Archive
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.safeio import MIB, open_regular
 from tracecup.traces import Traces
@@ -75,9 +76,9 @@ def find_data(folders: Sequence[str | PathLike[str]]) -> list[DataSet]:
 
     A folder holds info_region.csv, info_time.csv and for each team reftraces_TEAM and
     orgtraces_TEAM (.csv, .csv.gz, .csv.zst or .parquet), or for one that has no name reftraces
-    and orgtraces. Files without their partner are left
-    alone; a folder without any pair is an error. Folders of the same name are told apart by the
-    whole path.
+    and orgtraces. The archive of a contest is a folder of its teams. Files without their partner
+    are left alone; a folder without any pair is an error. Folders of the same name are told apart
+    by the whole path.
     """
     paths = list(dict.fromkeys(Path(folder) for folder in folders))
     names = Counter(folder.resolve().name for folder in paths)
@@ -88,7 +89,31 @@ def find_data(folders: Sequence[str | PathLike[str]]) -> list[DataSet]:
     return found
 
 
+def _archived(folder: Path, name: str) -> list[DataSet]:
+    """The teams of a contest's archive: references lie among the public files, originals not."""
+    archive = Archive(folder)
+    found = [
+        DataSet(
+            name,
+            entry.label,
+            archive.public / CITY_FILE,
+            archive.public / CLOCK_FILE,
+            archive.locate(entry, "reftraces"),
+            archive.locate(entry, "orgtraces"),
+        )
+        for entry in archive.entries
+    ]
+    there = [one for one in found if one.reference.is_file() and one.original.is_file()]
+    if not there:
+        raise InvalidParameter(
+            f"{folder} is an archive without original traces: its secret part is not there"
+        )
+    return there
+
+
 def _teams(folder: Path, name: str) -> list[DataSet]:
+    if (folder / ABOUT_FILE).is_file():
+        return _archived(folder, name)
     try:
         files = sorted(path for path in folder.iterdir() if path.is_file())
     except OSError as error:
