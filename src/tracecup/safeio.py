@@ -20,6 +20,7 @@ import zstandard
 
 from tracecup import archives
 from tracecup.errors import InvalidFile, Problem, UnreadableFile
+from tracecup.frames import Fragments, gzip_frames, zstd_frames
 
 MIB = 1 << 20
 BLOCK_BYTES = 1 * MIB
@@ -27,8 +28,6 @@ GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 PARQUET_MAGIC = b"PAR1"
 BOM = b"\xef\xbb\xbf"
-# zstd frames may ask for huge windows; 128 MiB is what the format's own tool accepts by default.
-ZSTD_MAX_WINDOW = 128 * MIB
 
 
 @dataclass(frozen=True)
@@ -225,35 +224,6 @@ def _broken(path: str | os.PathLike[str], error: Exception) -> InvalidFile:
     return InvalidFile(path, [Problem(0, "", found, f"a complete {known} file")])
 
 
-class _WholeZstd:
-    """Reads zstd frames one after another and complains when the last one is cut short."""
-
-    def __init__(self, raw: IO[bytes]) -> None:
-        self._raw = raw
-        self._object: Any = None
-        self._rest = b""
-        self._ready = b""
-
-    def read(self, size: int) -> bytes:
-        while not self._ready:
-            # Small steps, so that a bomb unpacks at most some 30 MiB at a time.
-            packed = self._rest or self._raw.read(1024)
-            self._rest = b""
-            if not packed:
-                if self._object is not None:
-                    raise EOFError
-                return b""
-            if self._object is None:
-                self._object = zstandard.ZstdDecompressor(
-                    max_window_size=ZSTD_MAX_WINDOW
-                ).decompressobj()
-            self._ready = self._object.decompress(packed)
-            if self._object.eof:
-                self._rest, self._object = self._object.unused_data, None
-        out, self._ready = self._ready[:size], self._ready[size:]
-        return out
-
-
 def _decompressed(
     path: str | os.PathLike[str], raw: IO[bytes], magic: bytes, foreign: bool
 ) -> IO[bytes]:
@@ -325,22 +295,23 @@ COMPRESSIONS: tuple[Compression, ...] = (
         ".gz",
         GZIP_MAGIC,
         "application/gzip",
-        lambda raw: cast(IO[bytes], gzip.GzipFile(fileobj=raw, mode="rb")),
+        lambda raw: cast(IO[bytes], gzip_frames(raw)),
         _gzip_writer,
-        (zlib.error, gzip.BadGzipFile),
+        (zlib.error,),
     ),
     Compression(
         "zstd",
         ".zst",
         ZSTD_MAGIC,
         "application/zstd",
-        lambda raw: cast(IO[bytes], _WholeZstd(raw)),
+        lambda raw: cast(IO[bytes], zstd_frames(raw)),
         _zstd_writer,
         (zstandard.ZstdError,),
     ),
 )
 """All of them; readers, writers, names and the web server follow from here."""
 _BROKEN: tuple[type[Exception], ...] = (
+    Fragments,
     *archives.BROKEN,
     *(error for one in COMPRESSIONS for error in one.broken),
 )

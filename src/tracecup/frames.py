@@ -1,0 +1,79 @@
+"""Reading packed files frame by frame, so that a hostile one costs no more than an honest one.
+
+A frame of zstd or member of gzip takes time even where it holds nothing; how many there may be
+depends on what came out of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import IO, Any
+
+import zstandard
+
+# zstd frames may ask for huge windows; 128 MiB is what the format's own tool accepts by default.
+ZSTD_MAX_WINDOW = 128 << 20
+STEP_BYTES = 1024
+FRAMES_FREE = 100
+BYTES_PER_FRAME = 4096
+"""Beyond the first hundred, frames hold so many bytes on average (tools write 64 KiB and more)."""
+
+
+class Fragments(Exception):
+    """A file of so many pieces that reading it would cost more than its content is worth."""
+
+
+class Frames:
+    """Reads frames one after another and complains when the last one is cut short.
+
+    `new` makes a decompressor with `decompress`, `eof` and `unused_data`. At most
+    `FRAMES_FREE` + plain bytes / `BYTES_PER_FRAME` frames are begun (`Fragments`): a file of a
+    million empty ones costs as little as one of a hundred.
+    """
+
+    def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
+        self._raw, self._new = raw, new
+        self._object: Any = None
+        self._rest = b""
+        self._ready = b""
+        self._frames = self._plain = 0
+
+    def read(self, size: int) -> bytes:
+        """At most `size` plain bytes; none at the end."""
+        while not self._ready:
+            # Small steps, so that a bomb unpacks at most some 30 MiB at a time.
+            packed = self._rest or self._raw.read(STEP_BYTES)
+            self._rest = b""
+            if not packed:
+                if self._object is not None:
+                    raise EOFError
+                return b""
+            if self._object is None:
+                packed = packed if not self._frames else packed.lstrip(b"\0")  # padding of tapes
+                if not packed:
+                    continue
+                self._begin()
+            self._ready = self._object.decompress(packed)
+            self._plain += len(self._ready)
+            if self._object.eof:
+                self._rest, self._object = self._object.unused_data, None
+        out, self._ready = self._ready[:size], self._ready[size:]
+        return out
+
+    def _begin(self) -> None:
+        self._frames += 1
+        if self._frames > FRAMES_FREE + self._plain // BYTES_PER_FRAME:
+            raise Fragments(f"{self._frames} pieces for {self._plain} bytes")
+        self._object = self._new()
+
+
+def gzip_frames(raw: IO[bytes]) -> Frames:
+    """The members of a gzip file, each with its checksum verified."""
+    return Frames(raw, lambda: zlib.decompressobj(wbits=31))
+
+
+def zstd_frames(raw: IO[bytes]) -> Frames:
+    """The frames of a zstd file."""
+    unpacker = zstandard.ZstdDecompressor(max_window_size=ZSTD_MAX_WINDOW)
+    return Frames(raw, unpacker.decompressobj)
