@@ -24,8 +24,10 @@ def limit_process(memory: int, seconds: int) -> None:
         (resource.RLIMIT_CPU, seconds),
         (resource.RLIMIT_CORE, 0),
     ):
+        # At the first limit of time comes SIGXCPU, which tells why; a little later the end.
+        end = most + 5 if what == resource.RLIMIT_CPU else most
         with suppress(OSError, ValueError):  # who started it may have set a lower one
-            resource.setrlimit(what, (most, most))
+            resource.setrlimit(what, (most, end))
 
 
 def address_space() -> int:

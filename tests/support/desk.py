@@ -126,7 +126,7 @@ class Desk:
             "file_name": "anotraces.csv",
             "key": f"key-{np.random.default_rng().integers(1 << 62)}",
             "received_at": clock.contest_now(self.contest),
-            "actor": Actor(team.members.get().person, "api"),
+            "actor": more.get("actor") or Actor(team.members.get().person, "api"),
         }
         return submissions.receive(self.round, team, source=source, **{**given, **more})
 

@@ -78,7 +78,7 @@ def _serve(
     demo: bool,
     say: Say,
 ) -> None:
-    from tracecup.server.doorkeeper import looked_up
+    from tracecup.server.doorkeeper import looked_up, owner_looked_up
     from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
     from tracecup.server.web.receiving import make_server
@@ -87,7 +87,15 @@ def _serve(
     address = f"http://{host if host not in ('0.0.0.0', '::') else 'localhost'}:{port}"
     site = (config.site_url or address).rstrip("/")
     try:
-        server = make_server(application, host, port, threads, config.upload_bytes, known=looked_up)
+        server = make_server(
+            application,
+            host,
+            port,
+            threads,
+            config.upload_bytes,
+            known=looked_up,
+            whose=owner_looked_up,
+        )
     except OSError as error:
         told = f"cannot listen on {host}, port {port} ({error.strerror}); choose another --port"
         raise InvalidParameter(told) from error

@@ -66,6 +66,17 @@ class TestEnsureData:
         court.begin()
         assert not np.array_equal(court.original(1).regions, court.original(2).regions)
 
+    def test_teams_that_come_late_do_not_hold_up_the_announcement(self, court, new_team):
+        judging.ensure_data(court.contest)
+        court.at("announce")
+        late = new_team(court.contest)
+        judging.ensure_data(court.contest)
+        waiting = Job.objects.filter(key__contains=f"team{late.number:03d}")
+        waiting.update(run_after=clock.now() + timedelta(days=1), created_at=clock.now())
+        assert waiting.count() == 1
+        drain()
+        assert court.fresh().round.announced_at is not None
+
     def test_late_team_gets_data_and_a_verdict(self, court, new_team):
         court.to_attack()
         late = new_team(court.contest)

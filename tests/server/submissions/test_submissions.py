@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import threading
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,7 @@ from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import sandbox
 from tracecup.server.models import Extension, LogEntry, Submission
+from tracecup.server.people import throttle
 from tracecup.server.storage import BlobStore, store
 from tracecup.server.submissions import checking, intake
 from tracecup.server.submissions import service as submissions
@@ -24,6 +26,10 @@ def refused(call, code: str) -> Refused:
         call()
     assert found.value.code == code
     return found.value
+
+
+def _gives_up(*args, **limits):
+    raise sandbox.SandboxFailed("KeyError", "error")
 
 
 class TestReceiveRelease:
@@ -216,20 +222,26 @@ class TestReceiveRelease:
         assert (made.state, made.charged) == ("rejected", False)
 
     def test_a_check_that_fails_by_our_fault_leaves_nothing(self, desk, team, monkeypatch):
-        def broken(*args, **limits):
-            raise sandbox.SandboxFailed("KeyError", "error")
-
-        monkeypatch.setattr(sandbox, "run", broken)
+        monkeypatch.setattr(sandbox, "run", _gives_up)
         refused(lambda: desk.hand_in(team, desk.release(team)), "internal")
         assert not Submission.objects.exists()
 
-    def test_very_many_rejected_files_have_to_wait(self, desk, team, monkeypatch, fixed_clock):
-        monkeypatch.setattr(intake, "REJECTED_AN_HOUR", 2)
-        for content in (b"a", b"b"):
-            desk.hand_in(team, content)
-        refused(lambda: desk.hand_in(team, b"c"), "throttled")
+    def test_every_check_counts_but_for_those_that_cost_a_try(
+        self, desk, team, monkeypatch, fixed_clock
+    ):
+        """Files below the floor, dry runs and checks that came to no end counted nothing."""
+        monkeypatch.setattr(throttle, "CHECK", throttle.Limit("check", 4, 4, 60))
+        desk.hand_in(team, b"not a table")
+        refused(lambda: desk.hand_in(team, desk.release(team, 12)), "rejected")
+        submissions.check_only(desk.round, team, "release", "trace", None, desk.release(team))
+        with monkeypatch.context() as broken:
+            broken.setattr(sandbox, "run", _gives_up)
+            refused(lambda: desk.hand_in(team, desk.release(team)), "internal")
+        refused(lambda: desk.hand_in(team, desk.release(team)), "throttled")
         fixed_clock.at += timedelta(hours=2)
-        assert desk.hand_in(team, desk.release(team)).submission.charged
+        for _ in range(2):
+            assert desk.hand_in(team, desk.release(team)).submission.charged
+        desk.hand_in(team, b"not a table")
 
     def test_the_kept_name_is_the_last_part_without_tricks(self, desk, team):
         made = desk.hand_in(team, desk.release(team), file_name="../..\\a/b\r\n\x00c.csv")
@@ -397,19 +409,26 @@ class TestCheckOnly:
         assert found.utility == pytest.approx(0.5)
         assert not Submission.objects.exists()
 
-    def test_one_of_a_team_at_a_time(self, desk, team, contest, new_team):
-        from tracecup.server.submissions.checking import one_trial
+    def test_one_of_a_team_at_a_time_and_nobody_is_refused_for_it(self, team, contest, new_team):
+        other, inside, go = new_team(contest, "other"), threading.Semaphore(0), threading.Event()
+        seen = []
 
-        path = desk.release(team)
+        def hold(whose):
+            with checking._turn(whose):
+                seen.append(whose.pk)
+                inside.release()
+                go.wait(60)
 
-        def checked():
-            return submissions.check_only(desk.round, team, "release", "trace", None, path)
-
-        with one_trial(new_team(contest, "other")):
-            assert checked().ok
-        with one_trial(team):
-            refused(checked, "throttled")
-        assert checked().ok
+        crew = [threading.Thread(target=hold, args=(one,)) for one in (team, team, other)]
+        for one in crew:
+            one.start()
+        assert inside.acquire(timeout=60)
+        assert inside.acquire(timeout=60)
+        assert sorted(seen) == [team.pk, other.pk]
+        go.set()
+        for one in crew:
+            one.join(60)
+        assert (len(seen), checking._teams) == (3, {})
 
     def test_not_before_the_data_are_out(self, desk, team, at):
         path = desk.release(team)

@@ -9,6 +9,7 @@ from tracecup.server.access import SYSTEM, Actor, role_of
 from tracecup.server.errors import Refused
 from tracecup.server.models import Job, LogEntry, Member, Organiser, Person, Team
 from tracecup.server.people import membership as members
+from tracecup.server.people import throttle
 from tracecup.server.teams import (
     registration,
 )
@@ -151,6 +152,38 @@ class TestRegister:
             == "conflict"
         )
         assert contest.teams.count() == 1
+
+    def test_one_account_does_not_use_up_the_numbers(self, new_contest, ada, new_person, at):
+        """One account registered, left and registered again until no number was left."""
+        at("before")
+        contest = new_contest(join_open=True)
+        for k in range(throttle.REGISTER.by_name):
+            team = registration.register_team(contest, f"A{k}", ada, Actor(ada))
+            assert team.number == 1
+            members.remove_member(team, ada, Actor(ada))
+        again = refusal(lambda: registration.register_team(contest, "B", ada, Actor(ada)))
+        assert again.code == "throttled"
+        bob = new_person("bob")
+        assert registration.register_team(contest, "A0", bob, Actor(bob)).number == 1
+        assert contest.teams.get().name == "A0"
+
+    def test_mistakes_do_not_count(self, new_contest, team, ada):
+        contest = new_contest("autumn", join_open=True, divisions=["open"])
+        for _ in range(throttle.REGISTER.by_name + 1):
+            refusal(lambda: registration.register_team(contest, "", ada, Actor(ada)))
+        assert registration.register_team(contest, "A", ada, Actor(ada), division="open")
+
+    def test_what_organisers_made_or_somebody_has_seen_is_not_taken_over(
+        self, new_contest, ada, new_person, at
+    ):
+        at("before")
+        contest, bob = new_contest(join_open=True), new_person("bob")
+        registration.create_team(contest, "For a class", SYSTEM)
+        team = registration.register_team(contest, "A", ada, Actor(ada))
+        assert team.number == 2
+        at("announce")
+        members.remove_member(team, ada, Actor(ada))
+        assert registration.register_team(contest, "B", bob, Actor(bob)).number == 3
 
     def test_a_division_has_to_be_chosen(self, new_contest, ada):
         contest = new_contest(join_open=True, divisions=["student", "open"])

@@ -5,16 +5,43 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.doorkeeper import (
     is_known,
+    owner,
 )
 from tracecup.server.judging import workers
-from tracecup.server.models import ApiToken
+from tracecup.server.models import ApiToken, Member
 from tracecup.server.people import tokens, visits
 
 PASSWORD = "correct horse battery"
 pytestmark = pytest.mark.django_db
+
+
+class TestOwner:
+    """Whose turn a file has to wait for."""
+
+    def test_all_tokens_and_sessions_of_a_team_are_one(self, contest, team, new_person):
+        ada = team.members.get().person
+        bob = new_person("bob")
+        Member.objects.create(team=team, contest=contest, person=bob, since=clock.now())
+        secrets = [
+            tokens.new_token(one, name, 30, Actor(one))[1]
+            for one, name in ((ada, "laptop"), (ada, "cluster"), (bob, "laptop"))
+        ]
+        path = "/api/v1/contests/spring/submissions"
+        assert {owner(f"Bearer {one}", "", path) for one in secrets} == {f"team:{team.pk}"}
+        client = Client()
+        client.force_login(bob)
+        cookie = f"sessionid={client.cookies['sessionid'].value}"
+        assert owner("", cookie, "/c/spring/release/") == f"team:{team.pk}"
+        assert owner("", cookie, "/c/another/release/") == f"person:{bob.pk}"
+
+    def test_workers_and_strangers(self):
+        secret = workers.new_worker_token("laptop", SYSTEM)
+        assert owner(f"Bearer {secret}", "", "/").startswith("worker:")
+        assert owner("Bearer made-up", "sessionid=made-up", "/c/spring/") == ""
 
 
 class TestIsKnown:

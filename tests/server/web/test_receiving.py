@@ -10,11 +10,12 @@ import socket
 import subprocess
 import threading
 import time
+from itertools import count
 
 import pytest
 
 from tracecup.server.storage import BlobStore
-from tracecup.server.web import arrivals, receiving
+from tracecup.server.web import arrivals, receiving, turns
 from tracecup.server.web.receiving import make_server
 
 KIB = 1024
@@ -75,11 +76,15 @@ def porter():
 
 @pytest.fixture
 def server(app, porter, tmp_path, monkeypatch):
-    """A running server with two workers for pages and bodies up to 3 MiB."""
+    """A running server with two workers for pages and bodies up to 3 MiB.
+
+    A cookie says whose a file is; without one everybody is somebody else.
+    """
     # A client on a loaded machine may take long to send what is thrown away.
     monkeypatch.setattr(receiving, "DRAIN_SECONDS", PATIENCE)
     folder = tmp_path / "bodies"
     folder.mkdir()
+    others = count()
     server = make_server(
         app,
         "127.0.0.1",
@@ -90,6 +95,7 @@ def server(app, porter, tmp_path, monkeypatch):
         proxied=False,
         arrived=tmp_path / "arrived",
         known=porter,
+        whose=lambda _token, cookie, _path: cookie or str(next(others)),
     )
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -217,7 +223,10 @@ class TestArrival:
         assert found is not None
         os.utime(found, (time.time() - 100, time.time() - 100))
         assert arrivals.is_awaited(folder, 60)
+        # However slow checks are: what a living server has is waited for.
         os.utime(found, (1, 1))
+        assert arrivals.is_awaited(folder, 60)
+        found.rename(folder / "1-x@elsewhere")
         assert not arrivals.is_awaited(folder, 60)
         dead = subprocess.Popen(["true"])
         dead.wait(PATIENCE)
@@ -261,6 +270,47 @@ class TestLanes:
             assert app.started.acquire(timeout=PATIENCE)
         assert ask(port)[0] == 200
         assert ask(port, "POST", "/", b"{}", {"Content-Type": "application/json"})[0] == 200
+        app.go.set()
+        for one in crew:
+            one.join(PATIENCE)
+
+
+class TestTurns:
+    OWN = CSV | {"Cookie": "a hostile team"}
+
+    def test_nobody_waits_for_the_files_of_another_team(self, port, app, tmp_path):
+        """Seven files of one team held all workers, and others waited for them."""
+        crew = [
+            threading.Thread(target=ask, args=(port, "POST", "/wait", b"x", self.OWN))
+            for _ in range(7)
+        ]
+        for one in crew:
+            one.start()
+        assert app.started.acquire(timeout=PATIENCE)
+        wait_for_notes(tmp_path / "arrived", 7)
+        for _ in range(3):
+            assert ask(port, "POST", "/", b"y", CSV | {"Cookie": "another team"})[0] == 200
+        assert not app.started.acquire(blocking=False)  # one at a time
+        app.go.set()
+        for one in crew:
+            one.join(PATIENCE)
+        assert len(app.arrivals) == 10
+
+    def test_a_line_has_an_end(self, server, port, app, monkeypatch):
+        monkeypatch.setattr(turns, "MOST_WAITING", 1)
+        crew = [
+            threading.Thread(target=ask, args=(port, "POST", "/wait", b"x", self.OWN))
+            for _ in range(2)
+        ]
+        crew[0].start()
+        assert app.started.acquire(timeout=PATIENCE)
+        crew[1].start()
+        until = time.monotonic() + PATIENCE
+        while not any(server.task_dispatcher.uploads._lines.values()):
+            assert time.monotonic() < until
+            time.sleep(0.02)  # between two looks
+        status, _, said = ask(port, "POST", "/api/v1/x", b"x", self.OWN)
+        assert (status, json.loads(said)["error"]["code"]) == (429, "throttled")
         app.go.set()
         for one in crew:
             one.join(PATIENCE)
@@ -427,6 +477,21 @@ class TestSlowClients:
             receiving._Listener, "readable", lambda self: self.maintenance(time.time()) or True
         )
         assert raw(port, head) == b""
+
+    def test_those_that_say_nothing_are_hung_up(self, port, monkeypatch):
+        monkeypatch.setattr(receiving, "SILENT_SECONDS", 0.0)
+        monkeypatch.setattr(
+            receiving._Listener, "readable", lambda self: self.maintenance(time.time()) or True
+        )
+        assert raw(port) == b""
+
+    def test_one_address_has_so_many_connections(self, server, port, monkeypatch):
+        server.adj.per_address = 3
+        first = [socket.create_connection(("127.0.0.1", port), PATIENCE) for _ in range(3)]
+        assert ask(port)[0] == 200  # the oldest that said nothing gave way
+        assert first[0].recv(1) == b""
+        for client in first:
+            client.close()
 
 
 class TestHead:

@@ -64,25 +64,28 @@ def run(
     *,
     memory_mib: int | None = None,
     seconds: float | None = None,
+    cpu_seconds: float | None = None,
     threads: int | None = None,
     stop: Event | None = None,
 ) -> dict[str, Any]:
     """Call `judging.compute.<function>` with a payload of JSON in a child; its answer.
 
     `function` is `module.name`. The child may take `memory_mib` beside what the fork server
-    holds, `seconds` of the clock and `threads`; the server's settings say how much where they
-    are None. It is killed when `stop` is set and when this process dies. `SandboxFailed` in
-    every case but an answer.
+    holds, `seconds` of the clock, `cpu_seconds` of the processor and `threads`; the server's
+    settings say how much where they are None. It is killed when `stop` is set and when this
+    process dies. `SandboxFailed` in every case but an answer.
     """
     if not _FUNCTION.fullmatch(function):
         raise ValueError(f"not the name of a computation: {function!r}")
     if _inline():
         return _in_this_process(function, payload)
     memory, longest = _limits(memory_mib, seconds)
+    # Without a limit of its own the processor's is for a child whose worker is gone.
+    most = int(cpu_seconds or longest * (os.cpu_count() or 1) + 60)
     here, there = _context.Pipe(duplex=False)
     child = _context.Process(
         target=_child,
-        args=(there, f"{ROOM}.{function}", json.dumps(payload), memory * MIB, longest, threads),
+        args=(there, f"{ROOM}.{function}", json.dumps(payload), memory * MIB, most, threads),
         daemon=True,
         name=function,
     )
@@ -112,6 +115,8 @@ def _answer(here: Connection, child: Any, longest: float, stop: Event | None) ->
         held = json.loads(here.recv_bytes())
     except (EOFError, OSError, ValueError):
         child.join()
+        if child.exitcode == -signal.SIGXCPU:
+            raise SandboxFailed("took longer than the processor's limit", "time") from None
         raise SandboxFailed(f"ended without an answer (code {child.exitcode})", "killed") from None
     if "answer" in held:
         answer: dict[str, Any] = held["answer"]
@@ -124,7 +129,7 @@ def _child(
     function: str,
     payload: str,
     memory: int,
-    seconds: float,
+    cpu_seconds: int,
     threads: int | None,
 ) -> None:
     """What runs in the child."""
@@ -135,8 +140,7 @@ def _child(
         os.environ["TRACECUP_THREADS"] = str(threads)
     with suppress(OSError):
         os.nice(NICE)
-    # The clock's limit is the worker's; this one is for a child whose worker is gone.
-    limit_process(memory, int(seconds * (os.cpu_count() or 1)) + 60)
+    limit_process(memory, cpu_seconds)
     said: dict[str, Any]
     try:
         said = {"answer": _call(function, json.loads(payload))}

@@ -19,7 +19,7 @@ from tracecup.contest.smallfiles import json_text
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
-from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file
+from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file, sets_of
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, dead_jobs, enqueue
 from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Team
@@ -59,12 +59,23 @@ def ensure_data(contest: Contest) -> None:
 
 
 def announce(round: Round, actor: Actor = SYSTEM) -> None:
-    """Say that rules and data are out, once the data of all are there (see `ensure_data`)."""
+    """Say that rules and data are out, once the data are there (see `ensure_data`).
+
+    Those of teams that came before the announcement was due: who comes later holds up nobody.
+    """
     with transaction.atomic():
         round = held_round(round)
         if round.announced_at is not None:
             return
         waiting = Job.objects.filter(key__startswith=f"data:{round.pk}:").exclude(state="done")
+        due = round.rules.phases.announce
+        if due is not None:
+            offset = timedelta(seconds=round.contest.clock_offset)
+            late = round.contest.teams.filter(created_at__gte=due - offset)
+            sets = [one for team in late for one in sets_of(round, team)]
+            waiting = waiting.exclude(
+                key__in=[f"data:{round.pk}:{one.entry.label}" for one in sets]
+            )
         if waiting.exists():
             raise NotNow("data are still being made", 2)
         round.announced_at = clock.contest_now(round.contest)

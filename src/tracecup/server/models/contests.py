@@ -113,6 +113,7 @@ class Team(models.Model):
 
     `bot` names the bot that plays it ("" for people). A disqualified or withdrawn team keeps its
     number; its releases are out of competition or withdrawn, with the reason in the log.
+    `registered`: somebody made it for herself.
     """
 
     STATUSES = ("active", "withdrawn", "disqualified")
@@ -126,6 +127,7 @@ class Team(models.Model):
     status_reason = models.TextField(default="", blank=True)
     hors_concours = models.BooleanField(default=False)
     bot = models.CharField(max_length=200, default="", blank=True)
+    registered = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True, blank=True)
     deleted_at = models.DateTimeField(null=True, blank=True)
@@ -149,6 +151,15 @@ class Member(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["contest", "person"], name="one_team")]
+
+
+class FormerMember(models.Model):
+    """Somebody who was in a team and left it: once data are out she joins no other."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="former_members")
+    contest = models.ForeignKey(Contest, on_delete=models.CASCADE)
+    person = models.ForeignKey(Person, on_delete=models.CASCADE, related_name="former_teams")
+    left_at = models.DateTimeField()
 
 
 class Extension(models.Model):

@@ -16,6 +16,7 @@ from ninja import Field, Schema
 
 from tracecup.server.errors import not_found
 from tracecup.server.models import Extension
+from tracecup.server.models import Member as Membership
 from tracecup.server.organising import contests, running
 from tracecup.server.organising import data_teams as run_teams
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
@@ -35,6 +36,7 @@ from tracecup.server.organising.given import (
 from tracecup.server.people import letters
 from tracecup.server.people.links import link_by_number, new_link
 from tracecup.server.people.links import revoke_link as revoke
+from tracecup.server.people.membership import move_member
 from tracecup.server.people.membership import remove_member as remove
 from tracecup.server.teams.registration import change_team, create_team
 from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
@@ -211,6 +213,33 @@ def remove_member(at: At, body: Member) -> Done:
         raise not_found("member")
     remove(found, member.person, at.actor)
     return Done(gettext("This person is no longer in the team; its join code has changed."))
+
+
+def _members(place: Place) -> Choices:
+    found = Membership.objects.filter(contest=place.contest).select_related("team", "person")
+    return [
+        (str(one.person_id), f"{one.person.username} ({one.team.number} {one.team.name})")
+        for one in found.order_by("team__number", "person__username")
+    ]
+
+
+class MovedMember(Why):
+    """Somebody who goes to another team."""
+
+    person: Annotated[int, Shown(_("Person"), choices=_members)] = Field(ge=1, le=2**31 - 1)
+
+
+@ACTS.act("run-teams", Route("POST", TEAM + "/move-here"))
+def move_here(at: At, body: MovedMember, number: TeamNumber) -> Done:
+    """Put somebody of another team into this one, also when data are out."""
+    to = team_of(at.role, number)
+    held = Membership.objects.filter(contest=at.contest, person=body.person).first()
+    if held is None:
+        raise not_found("member")
+    if held.team_id != to.pk:
+        move_member(held.team, held.person, to, at.actor, body.why)
+    said = gettext("This person is in team %(number)d now; her tries go with her.")
+    return Done(said % {"number": to.number})
 
 
 class StatusChange(Why):

@@ -110,6 +110,16 @@ def checks(
             _("Upload table and model under Settings; the data wait for them."),
         ),
         _check(
+            _("Feedback"),
+            not is_leaky(contest),
+            _("It tells no more than the rules mean to."),
+            _(
+                "Exact scores are told and everybody may register: with several accounts somebody "
+                "learns a whole ID table from scores alone."
+            ),
+            _("Tell bands, or close registration before the attacks (Settings)."),
+        ),
+        _check(
             _("Appeals"),
             not appeals,
             _("None is open."),
@@ -117,6 +127,11 @@ def checks(
             _("Answer below."),
         ),
     ]
+
+
+def is_leaky(contest: Contest) -> bool:
+    """Whether exact feedback meets open registration: tries are counted by team and account."""
+    return bool(contest.join_open and contest.rules.feedback.policy == "exact")
 
 
 def _check(name: str, ok: bool, good: str, bad: str, next_step: str) -> Check:

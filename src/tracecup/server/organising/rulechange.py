@@ -280,6 +280,9 @@ class _Changes:
         elif key.startswith("feedback."):
             said = _("Attackers are told more or less about their answers from now on.")
             weight = "care" if self.published else "note"
+            if self.new.feedback.policy == "exact" and self.contest.join_open:
+                said = _("Everybody may register: with several accounts exact scores tell all.")
+                weight = "care"
         elif key.startswith("awards.") or last == "weight":
             said = _("Awards are decided with this.")
             if self.released:

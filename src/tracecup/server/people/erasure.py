@@ -101,6 +101,7 @@ def _forget(person: Person) -> None:
     Session.objects.filter(session_key__in=keys).delete()
     Visit.objects.filter(person=person).delete()
     person.tokens.all().delete()
+    person.former_teams.all().delete()
     hers = Q(person=person)
     if person.email:
         hers |= Q(email__iexact=person.email)

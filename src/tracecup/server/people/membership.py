@@ -9,13 +9,14 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from tracecup.server import auditlog as log
-from tracecup.server import clock
+from tracecup.server import clock, windows
 from tracecup.server.access import Actor, Role
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.models import Contest, Member, Organiser, Person, Team
+from tracecup.server.models import Contest, FormerMember, Member, Organiser, Person, Team
 from tracecup.server.models.contests import new_code as fresh_code
 from tracecup.server.people import throttle
 from tracecup.server.people.accounts import is_line, label
+from tracecup.server.reasons import require_reason
 
 MAX_MEMBERS = 100
 
@@ -44,15 +45,27 @@ def team_of_code(code: str) -> Team:
     return found
 
 
-def add_member(team: Team, person: Person, actor: Actor) -> Member:
-    """Put somebody into a team; the first one is its captain."""
+def data_are_out(contest: Contest) -> bool:
+    """Whether teams have data of some round: from then on what one team knows stays in it."""
+    now = clock.contest_now(contest)
+    return any(
+        one.announced_at is not None or windows.window(one, "data", now).is_open
+        for one in contest.rounds.all()
+    )
+
+
+def add_member(team: Team, person: Person, actor: Actor, *, moved: bool = False) -> Member:
+    """Put somebody into a team; the first one is its captain.
+
+    Who was in another team joins no more once data are out, unless organisers have `moved` her.
+    """
     with transaction.atomic():
         team = lock(team)
         mine = Member.objects.select_related("team").filter(contest=team.contest, person=person)
         held: Member | None = mine.first()
         if held is not None and held.team_id == team.pk:
             return held
-        _may_join(team, person, held)
+        _may_join(team, person, held, moved)
         try:
             with transaction.atomic():
                 made: Member = Member.objects.create(
@@ -86,6 +99,9 @@ def remove_member(team: Team, person: Person, actor: Actor) -> None:
         if member is None:
             raise not_found("member")
         member.delete()
+        FormerMember.objects.create(
+            team=team, contest=team.contest, person=person, left_at=clock.now()
+        )
         heir = None
         if member.captain and not team.members.filter(captain=True).exists():
             heir = team.members.order_by("since", "pk").first()
@@ -100,6 +116,28 @@ def remove_member(team: Team, person: Person, actor: Actor) -> None:
             subject=f"team:{team.number}",
             before={"person": person.pk, "captain": member.captain},
             after={"captain": heir.person_id} if heir else None,
+        )
+
+
+def move_member(team: Team, person: Person, to: Team, actor: Actor, why: str) -> None:
+    """Put somebody from one team into another, at any time: the organisers' exception, logged.
+
+    Her tries go with her: what she handed in for one team counts against her in the next.
+    """
+    why = require_reason(why)
+    if team.contest_id != to.contest_id:
+        raise not_found("team")
+    with transaction.atomic():
+        remove_member(team, person, actor)
+        add_member(to, person, actor, moved=True)
+        log.record(
+            actor,
+            "member-move",
+            contest=team.contest,
+            subject=f"team:{to.number}",
+            before={"person": person.pk, "team": team.number},
+            after={"person": person.pk, "team": to.number},
+            why=why,
         )
 
 
@@ -182,9 +220,15 @@ def _no_such_code() -> Refused:
     return Refused("not-found", _("No team has this join code; codes can be changed."))
 
 
-def _may_join(team: Team, person: Person, held: Member | None) -> None:
+def _may_join(team: Team, person: Person, held: Member | None, moved: bool) -> None:
     if held is not None:
         raise Refused("conflict", _("You are in another team of this contest."))
+    before = FormerMember.objects.filter(contest=team.contest, person=person).exclude(team=team)
+    if not moved and before.exists() and data_are_out(team.contest):
+        raise Refused(
+            "conflict",
+            _("You were in another team, and data are out: only organisers can move you."),
+        )
     if team.bot:
         raise Refused("conflict", _("This team is played by a program."))
     if team.status != "active" or team.deleted_at is not None:

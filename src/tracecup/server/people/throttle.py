@@ -38,6 +38,10 @@ INVITE = Limit("invite", 30, 30, 60)
 RESET_ASKED = Limit("reset-asked", 30, 30, 60)
 RESET = Limit("reset", 3, 3, 60)
 SIGN_UP = Limit("sign-up", 60, 60, 60)
+# By team and by person: what is checked without costing a try costs time.
+CHECK = Limit("check", 200, 200, 60)
+# By person: nobody needs more teams in a day.
+REGISTER = Limit("register", 5, 5, 24 * 60)
 
 
 def spend(limit: Limit, name: str, address: str) -> LoginAttempt:

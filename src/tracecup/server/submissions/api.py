@@ -198,7 +198,7 @@ def check(request: HttpRequest, slug: str) -> CheckInfo:
     round = _round(role, fields.get("round"))
     kind, challenge, target = _place(role, fields, str(file.name))
     team, name = role.require_team(), str(file.name)
-    found = submissions.check_only(round, team, kind, challenge, target, file, name)
+    found = submissions.check_only(round, team, kind, challenge, target, file, name, role.person)
     return CheckInfo(
         ok=found.ok,
         valid=found.valid,
@@ -241,7 +241,9 @@ def quotas(request: HttpRequest, slug: str, round: RoundName = None) -> list[Quo
             used=one.used,
             left=one.left,
         )
-        for kind, challenge, target, one in all_quotas(_round(role, round), role.require_team())
+        for kind, challenge, target, one in all_quotas(
+            _round(role, round), role.require_team(), role.person
+        )
     ]
 
 

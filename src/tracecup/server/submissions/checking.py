@@ -1,6 +1,7 @@
 """Checking a file before it costs a try: in a child process with limits, two at a time.
 
-What the check says is told line by line; the file itself goes nowhere.
+What the check says is told line by line; the file itself goes nowhere. Of one team one file is
+checked at a time, and every check counts, whatever comes of it.
 """
 
 from __future__ import annotations
@@ -18,18 +19,21 @@ from django.utils.translation import gettext as _
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import sandbox
-from tracecup.server.models import Round, StoredFile, Team
+from tracecup.server.models import LoginAttempt, Person, Round, StoredFile, Team
+from tracecup.server.people import throttle
+from tracecup.server.people.accounts import label
 from tracecup.server.storage import store
 
 CHECKS_AT_ONCE = 2
-CHECK_SECONDS = 120
+CHECK_SECONDS = 120  # of the processor: a busy machine is not the file's fault
+CHECK_PATIENCE = 1800
 CHECK_MIB = 768  # a file of 183 MiB with 48 million ids needs less than 512
 
 log = logging.getLogger(__name__)
 # Checks read whole files into memory; the others wait, their bytes on disk.
 _places = threading.BoundedSemaphore(CHECKS_AT_ONCE)
-_trying: set[int] = set()
-_trying_lock = threading.Lock()
+_teams: dict[int, tuple[threading.Lock, int]] = {}
+_teams_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -51,15 +55,16 @@ class Checked:
 
 
 def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Checked:
-    """Check a file; costs nothing and stores nothing."""
+    """Check a file; costs no try and stores nothing."""
     payload = _payload(round, team, kind, challenge, path)
-    with _places:
+    with _turn(team), _places:
         try:
             found = sandbox.run(
                 "check.release" if kind == "release" else "check.answer",
                 payload,
                 memory_mib=CHECK_MIB,
-                seconds=CHECK_SECONDS,
+                seconds=CHECK_PATIENCE,
+                cpu_seconds=CHECK_SECONDS,
             )
         except sandbox.SandboxFailed as error:
             return _failed(error.why, team)
@@ -75,20 +80,39 @@ def check(round: Round, team: Team, kind: str, challenge: str, path: Path) -> Ch
     )
 
 
-@contextmanager
-def one_trial(team: Team) -> Iterator[None]:
-    """Checks that cost nothing: one of a team at a time, so that nobody keeps the places taken."""
-    with _trying_lock:
-        if team.pk in _trying:
-            raise Refused(
-                "throttled", _("A file of your team is being checked; wait until that is done.")
-            )
-        _trying.add(team.pk)
+def count_check(team: Team, person: Person | None) -> LoginAttempt:
+    """Count a check before it is made, so that one whose sender hangs up counts too.
+
+    `Refused` (throttled) after very many of a team, or of a person, within an hour. A file that
+    costs a try is not to be counted twice: delete the row then.
+    """
+    who = label(person) if person is not None else f"team:{team.pk}"
     try:
-        yield
+        return throttle.spend(throttle.CHECK, f"team:{team.pk}", who)
+    except Refused as refused:
+        raise Refused(
+            "throttled",
+            _("Your team has had too many files checked within an hour; please wait."),
+            **refused.details,
+        ) from None
+
+
+@contextmanager
+def _turn(team: Team) -> Iterator[None]:
+    """One file of a team at a time, so that nobody keeps the places taken."""
+    with _teams_lock:
+        lock, waiting = _teams.get(team.pk, (threading.Lock(), 0))
+        _teams[team.pk] = lock, waiting + 1
+    try:
+        with lock:
+            yield
     finally:
-        with _trying_lock:
-            _trying.discard(team.pk)
+        with _teams_lock:
+            waiting = _teams[team.pk][1] - 1
+            if waiting:
+                _teams[team.pk] = lock, waiting
+            else:
+                del _teams[team.pk]
 
 
 def original_of(round: Round, team: Team, challenge: str) -> StoredFile:

@@ -7,14 +7,14 @@ feedback policy allows.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ninja import Schema
 
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.server.access import Role
-from tracecup.server.models import Round, Submission, Team
+from tracecup.server.models import Person, Round, Submission, Team
 from tracecup.server.submissions import feedback
 from tracecup.server.submissions import service as intake
 from tracecup.server.submissions.data_handed import (
@@ -24,7 +24,7 @@ from tracecup.server.submissions.data_handed import (
     submission_info,
     window_info,
 )
-from tracecup.server.submissions.quotas import used
+from tracecup.server.submissions.quotas import all_quotas
 
 
 class ReleaseState(Schema):
@@ -111,7 +111,7 @@ def release_page(role: Role, round: Round) -> ReleasePage:
 def attack_page(role: Role, round: Round) -> AttackPage:
     """The targets of a team and its answers."""
     team, rules = role.require_team(), role.contest.rules
-    targets = targets_of(round, team) if round.published_at else []
+    targets = targets_of(round, team, role.person) if round.published_at else []
     order = sorted(targets, key=lambda one: (not one.missing, one.team, one.challenge))
     budget = feedback.budget(round)
     return AttackPage(
@@ -157,16 +157,19 @@ def _release_set(round: Round, team: Team, challenge: str) -> ReleaseSet:
     )
 
 
-def targets_of(round: Round, team: Team) -> list[Target]:
-    """Whom a team may attack, with its answers so far."""
+def targets_of(round: Round, team: Team, person: Person | None = None) -> list[Target]:
+    """Whom a team may attack, with its answers so far and the tries that are left to a person."""
     names = dict(team.contest.teams.values_list("number", "name"))
     held: dict[tuple[str, str, int | None], list[Submission]] = defaultdict(list)
     for one in Submission.objects.filter(round=round, team=team, kind__in=ATTACK_KINDS):
         one.round = round
         held[one.kind, one.challenge, one.target].append(one)
-    allowed = intake.allowed(round, team, "attack")
+    tries = {
+        (kind, challenge, target): one
+        for kind, challenge, target, one in all_quotas(round, team, person)
+    }
     return [
-        _target(entry, names.get(entry.team, ""), team, held, allowed)
+        _target(entry, names.get(entry.team, ""), team, held, tries)
         for entry in intake.targets(round, team)
     ]
 
@@ -181,11 +184,12 @@ def _target(
     name: str,
     team: Team,
     held: dict[tuple[str, str, int | None], list[Submission]],
-    allowed: int,
+    tries: Mapping[tuple[str, str, int | None], intake.Quota],
 ) -> Target:
     answers = []
     for kind in ATTACK_KINDS:
-        mine = held.get((kind, entry.challenge, entry.team), [])
+        place = (kind, entry.challenge, entry.team)
+        mine = held.get(place, [])
         standing = any(one.state in ("queued", "scoring", "scored") for one in mine)
         answers.append(
             Answer(
@@ -193,7 +197,7 @@ def _target(
                 file_name=entry.answer(ANSWER_FILES[kind], f"{team.number:03d}").removesuffix(
                     ".zst"
                 ),
-                tries=_tries(intake.Quota(allowed, used(mine))),
+                tries=_tries(tries[place]),
                 missing=not standing,
                 submissions=[submission_info(one) for one in reversed(mine)],
             )

@@ -20,7 +20,7 @@ from tracecup.server.resultsets import (
     published,
     table_rows,
 )
-from tracecup.server.submissions.quotas import quota
+from tracecup.server.submissions.quotas import quota, quota_of_person
 
 DIGITS = 6
 """Scores are told with as many digits, so that an answer reveals a known number of bits."""
@@ -30,7 +30,8 @@ DIGITS = 6
 class Feedback:
     """What is shown about an answer (None: nothing), how many bits that is, how many are left.
 
-    `left` counts the answers of this team that are still accepted for the same target and kind.
+    `left` counts the answers that are still accepted for the same target and kind, from this team
+    and from who handed this one in.
     """
 
     policy: str
@@ -56,9 +57,11 @@ def feedback(submission: Submission) -> Feedback:
     frozen, nothing.
     """
     round, rules = submission.round, submission.round.contest.rules
-    left = quota(
-        round, submission.team, submission.kind, submission.challenge, submission.target
-    ).left
+    place = (submission.kind, submission.challenge, submission.target)
+    left = min(
+        quota(round, submission.team, *place).left,
+        quota_of_person(round, submission.team, submission.by, *place).left,
+    )
     policy = policy_now(round)
     if submission.state != "scored" or submission.score is None or submission.kind == "release":
         return Feedback(policy, None, 0.0, left)

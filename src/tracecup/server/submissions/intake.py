@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import gettext as _
@@ -20,13 +20,17 @@ from tracecup.server.errors import Refused
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions import scoring
-from tracecup.server.submissions.checking import Checked, check
+from tracecup.server.submissions.checking import Checked, check, count_check
 from tracecup.server.submissions.choices import STANDING, choose_default, kept_method, locked
-from tracecup.server.submissions.quotas import action_of, costs, quota, require_target
+from tracecup.server.submissions.quotas import (
+    action_of,
+    costs,
+    quota,
+    quota_of_person,
+    require_target,
+)
 from tracecup.server.web.incoming import Incoming
 from tracecup.server.windows import require_open
-
-REJECTED_AN_HOUR = 200
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,7 @@ def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Receipt:
         return known
     # Once before the work of checking, and again, for good, in the transaction.
     _admit(round, team, handed)
-    _require_patience(round, team)
+    counted = count_check(team, handed.actor.person)
     checked = check(round, team, handed.kind, handed.challenge, file.path)
     if checked.ok and checked.valid is False and not handed.confirm_invalid:
         raise _below_floor(checked)
@@ -83,7 +87,10 @@ def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Receipt:
             return known
         if checked.ok:
             _admit(round, team, handed)
-        return Receipt(_insert(round, team, handed, file, checked))
+        made = _insert(round, team, handed, file, checked)
+        if made.charged:  # it costs a try, and these are counted
+            counted.delete()
+        return Receipt(made)
 
 
 def _insert(
@@ -180,7 +187,8 @@ def _admit(round: Round, team: Team, handed: Handed) -> None:
     require_open(round, action, handed.received_at, team)
     if handed.target is not None:
         require_target(round, team, handed.challenge, handed.target)  # type: ignore[arg-type]  # checked before
-    left = quota(round, team, handed.kind, handed.challenge, handed.target)
+    place = (handed.kind, handed.challenge, handed.target)
+    left = quota(round, team, *place)
     if not left.left:
         raise Refused(
             "quota",
@@ -188,16 +196,15 @@ def _admit(round: Round, team: Team, handed: Handed) -> None:
             allowed=left.allowed,
             used=left.used,
         )
-
-
-def _require_patience(round: Round, team: Team) -> None:
-    """Rejected files cost no try, but work: after very many of them a team has to wait."""
-    since = clock.contest_now(round.contest) - timedelta(hours=1)
-    rejected = Submission.objects.filter(team=team, state="rejected", received_at__gte=since)
-    if rejected.count() >= REJECTED_AN_HOUR:
+    own = quota_of_person(round, team, handed.actor.person, *place)
+    if not own.left:
         raise Refused(
-            "throttled",
-            _("Too many rejected files within an hour; check files before you hand them in."),
+            "quota",
+            _("You have used all {allowed} tries yourself, also in another team.").format(
+                allowed=own.allowed
+            ),
+            allowed=own.allowed,
+            used=own.used,
         )
 
 

@@ -122,7 +122,9 @@ def _release_outcome(request: HttpRequest, here: Place) -> Outcome:
     file, challenge = _file(request), request.POST.get("challenge", "")
     round, own, name = here.require_round(), here.require_team(), str(file.name)
     if request.POST.get("action") != "submit":
-        checked = submissions.check_only(round, own, "release", challenge, None, file, name)
+        checked = submissions.check_only(
+            round, own, "release", challenge, None, file, name, here.role.person
+        )
         charts = _charts(here, challenge, file) if checked.ok else ()
         return Outcome(name, challenge, checked=checked, charts=charts)
     receipt = submissions.receive(
@@ -165,7 +167,9 @@ def _attack_outcome(request: HttpRequest, here: Place) -> Outcome:
         return Outcome(name, batch=submissions.receive_archive(round, own, **given))
     kind, challenge, target = _place_of_answer(request, here, name)
     if checking:
-        checked = submissions.check_only(round, own, kind, challenge, target, file, name)
+        checked = submissions.check_only(
+            round, own, kind, challenge, target, file, name, here.role.person
+        )
         return Outcome(name, challenge, checked=checked)
     receipt = submissions.receive(
         round, own, kind=kind, challenge=challenge, target=target, **given

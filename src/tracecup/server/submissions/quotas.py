@@ -7,7 +7,6 @@ judge published.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +18,7 @@ from tracecup.contest.entries import Entry
 from tracecup.contest.judging.flow import may_attack
 from tracecup.server.entries import entry_of
 from tracecup.server.errors import Refused
-from tracecup.server.models import Extension, Release, Round, Submission, Team
+from tracecup.server.models import Extension, Person, Release, Round, Submission, Team
 from tracecup.server.windows import Action
 
 Kind = HandedKind
@@ -62,11 +61,6 @@ def charged(**where: Any) -> QuerySet[Submission]:
     return Submission.objects.filter(charged=True, **where)
 
 
-def used(submissions: Iterable[Submission]) -> int:
-    """How many tries some submissions cost together."""
-    return sum(one.charged for one in submissions)
-
-
 def action_of(kind: str) -> Action:
     """The window that a kind of submission falls into."""
     return "release" if kind == "release" else "attack"
@@ -81,6 +75,21 @@ def quota(round: Round, team: Team, kind: str, challenge: str, target: int | Non
     return Quota(allowed(round, team, action_of(kind)), spent)
 
 
+def quota_of_person(
+    round: Round, team: Team, person: Person | None, kind: str, challenge: str, target: int | None
+) -> Quota:
+    """The tries of a person for one target and kind, in whatever teams she was.
+
+    Every answer tells something about the target, and she remembers it.
+    """
+    spent = 0
+    if person is not None and kind in ATTACK_KINDS:
+        spent = charged(
+            round=round, by=person, kind=kind, challenge=challenge, target=target
+        ).count()
+    return Quota(allowed(round, team, action_of(kind)), spent)
+
+
 def allowed(round: Round, team: Team, action: Action) -> int:
     """Tries by the rules, and those that the organisers gave to this team."""
     limits = round.contest.rules.limits
@@ -90,9 +99,18 @@ def allowed(round: Round, team: Team, action: Action) -> int:
     return more + (limits.release_tries if action == "release" else limits.attack_tries)
 
 
-def all_quotas(round: Round, team: Team) -> list[tuple[Kind, str, int | None, Quota]]:
-    """Every kind, data set and target that a team may hand something in for, with its tries."""
+def all_quotas(
+    round: Round, team: Team, person: Person | None = None
+) -> list[tuple[Kind, str, int | None, Quota]]:
+    """Every kind, data set and target that a team may hand something in for, with its tries.
+
+    With a `person` those that are left to her: what she used in another team counts, too.
+    """
     spent = Counter(charged(round=round, team=team).values_list("kind", "challenge", "target"))
+    own: Counter[tuple[str, str, int | None]] = Counter()
+    if person is not None:
+        mine = charged(round=round, by=person, kind__in=ATTACK_KINDS)
+        own.update(mine.values_list("kind", "challenge", "target"))
     releases = allowed(round, team, "release")
     found: list[tuple[Kind, str, int | None, Quota]] = [
         ("release", one, None, Quota(releases, spent["release", one, None]))
@@ -102,7 +120,7 @@ def all_quotas(round: Round, team: Team) -> list[tuple[Kind, str, int | None, Qu
     for entry in targets(round, team) if round.published_at else []:
         for kind in ATTACK_KINDS:
             place = (kind, entry.challenge, entry.team)
-            found.append((*place, Quota(answers, spent[place])))
+            found.append((*place, Quota(answers, max(spent[place], own[place]))))
     return found
 
 

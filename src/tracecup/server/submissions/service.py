@@ -27,8 +27,8 @@ from tracecup.safeio import MIB
 from tracecup.server import clock
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
-from tracecup.server.models import Round, Submission, Team
-from tracecup.server.submissions.checking import Checked, check, one_trial
+from tracecup.server.models import Person, Round, Submission, Team
+from tracecup.server.submissions.checking import Checked, check, count_check
 from tracecup.server.submissions.choices import (
     choose,
     counting,
@@ -101,15 +101,17 @@ def check_only(
     target: int | None,
     source: Source,
     file_name: str = "",
+    person: Person | None = None,
 ) -> Checked:
-    """Check a file as it would be checked when handed in; costs nothing, keeps nothing.
+    """Check a file as it would be checked when handed in; costs no try, keeps nothing.
 
     Not before the data are out: the utility of a guess tells something of the original traces.
     """
     _require_place(round, kind, challenge, target)
     _require_name(team, kind, challenge, target, file_name)
     require_open(round, "data", clock.contest_now(round.contest), team)
-    with one_trial(team), spooled(source, file_bytes(round)) as file:
+    with spooled(source, file_bytes(round)) as file:
+        count_check(team, person)
         return check(round, team, kind, challenge, file.path)
 
 

@@ -77,7 +77,7 @@ def team_page(role: Role, round: Round) -> TeamPage:
     now = clock.contest_now(contest)
     release, attack = (window_info(round, action, team) for action in ("release", "attack"))
     releases = [release_state(round, team, kind) for kind in contest.rules.challenges_played]
-    targets = targets_of(round, team) if round.published_at else []
+    targets = targets_of(round, team, role.person) if round.published_at else []
     missing = sum(target.missing for target in targets)
     step = _step(round, team, now, release, attack, releases, missing)
     held = Submission.objects.filter(round=round, team=team).select_related("round__contest")

@@ -1,6 +1,7 @@
 """How teams come into being: made by organisers, or by themselves where the contest allows it.
 
-Numbers go from 1 without gaps in the order of creation; a team that left keeps its number.
+Numbers go from 1 without gaps in the order of creation; a team that left keeps its number, but for
+one that registered and was left by all before data were out: the next that registers takes it over.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Contest, Person, Team
+from tracecup.server.models.contests import new_code
+from tracecup.server.people import throttle
 from tracecup.server.people.accounts import (
     Problem,
     checked_account,
     checked_text,
     create_account,
+    label,
     problem,
     refuse_if,
 )
 from tracecup.server.people.membership import (
     add_member,
+    data_are_out,
     join,
     team_of_code,
 )
@@ -59,6 +64,7 @@ def insert_team(
     *,
     bot: str = "",
     hors_concours: bool = False,
+    registered: bool = False,
 ) -> Team:
     """Store a team of a locked contest; `data_wanted` is to follow."""
     problems: list[Problem] = []
@@ -76,6 +82,7 @@ def insert_team(
         division=division,
         bot=bot,
         hors_concours=hors_concours,
+        registered=registered,
         created_at=clock.now(),
     )
     log.record(
@@ -131,9 +138,42 @@ def register_team(
     _require_division(contest, division)
     with transaction.atomic():
         held = _lock(contest)
-        team = insert_team(held, name, actor, division)
+        team = _take_over(held, name, actor, division)
+        if team is None:
+            team = insert_team(held, name, actor, division, registered=True)
         add_member(team, person, actor)
+        throttle.spend(throttle.REGISTER, label(person), label(person))
         data_wanted(held)
+    return team
+
+
+def _take_over(contest: Contest, name: str, actor: Actor, division: str) -> Team | None:
+    """A team that all have left before data were out, under a new name and with a new code.
+
+    Somebody who registers and leaves again would otherwise use up all numbers of a contest.
+    """
+    if data_are_out(contest):
+        return None
+    left = contest.teams.filter(registered=True, members=None, status="active", deleted_at=None)
+    team: Team | None = left.order_by("number").first()
+    if team is None:
+        return None
+    problems: list[Problem] = []
+    before = {"name": team.name, "division": team.division}
+    team.name = checked_text("name", name, MAX_TEAM_NAME, problems)
+    problems += [] if problems else name_problems(contest, team.name, but=team)
+    problems += division_problems(contest, division)
+    refuse_if(problems)
+    team.division, team.join_code, team.created_at = division, new_code(), clock.now()
+    team.save()
+    log.record(
+        actor,
+        "team-take-over",
+        contest=contest,
+        subject=f"team:{team.number}",
+        before=before,
+        after={"name": team.name, "division": division},
+    )
     return team
 
 

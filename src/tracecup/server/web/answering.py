@@ -90,6 +90,9 @@ def refusal_of(status: int, said: str) -> Refused:
         )
     if status == 401:
         return Refused("not-signed-in", "This token or session is unknown, revoked or has expired.")
+    if status == 429:
+        said = "Too many files of your team are waiting; send the next when one is answered."
+        return Refused("throttled", said)
     if status == 507:
         return Refused("storage", _DISK)
     if status >= 500:

@@ -1,7 +1,8 @@
 """Files that have fully arrived and are not yet decided on: no phase is closed over them.
 
-Notes are empty files in the server's folder, so that workers in other processes see them. A note of
-a server that died, or a very old one, counts no more.
+Notes are empty files in the server's folder, so that workers in other processes see them. A note
+counts as long as the server that wrote it lives, however slow checks are; that of a server on
+another machine, of which nobody knows, for a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ def is_awaited(folder: Path, seconds: float) -> bool:
             age = now - path.stat().st_mtime
         except FileNotFoundError:
             continue
-        if age > LONGEST_SECONDS or not _lives(path.name):
+        if not _lives(path.name, age):
             path.unlink(missing_ok=True)
         elif age > seconds:
             return True
     return False
 
 
-def _lives(name: str) -> bool:
+def _lives(name: str, age: float) -> bool:
     """Whether the server that wrote a note runs; of another machine nobody knows."""
     told, _, machine = name.partition("@")
     pid = told.partition("-")[0]
     if machine != os.uname().nodename or not pid.isdigit():
-        return bool(machine)
+        return bool(machine) and age <= LONGEST_SECONDS
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

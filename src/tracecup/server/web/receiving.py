@@ -23,7 +23,6 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import MultiSocketServer, TcpWSGIServer
-from waitress.task import ThreadedTaskDispatcher
 from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
 
 from tracecup.safeio import MIB
@@ -32,6 +31,7 @@ from tracecup.server.web import arrivals
 from tracecup.server.web.answering import ARRIVAL, RefusalTask, StampedTask
 from tracecup.server.web.door import Away, Door, Known, Stranger, nobody
 from tracecup.server.web.incoming import Spool
+from tracecup.server.web.turns import Lanes, Whose, is_file, unknown
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -47,11 +47,14 @@ SMALL_BODY = 2 * MIB
 MAX_HEADER = 64 * 1024
 MAX_CHUNK_LINE = 4096
 RECEIVE_BLOCK = 64 * 1024
-HEADER_SECONDS = 30
+CONNECTIONS_OF_ADDRESS = 100  # a class behind one address has some browsers
+SILENT_SECONDS = 10
+IDLE_SECONDS = 30
+HEADER_SECONDS = 10
 BODY_SECONDS = 60
 BODY_RATE = 1024  # bytes a second that a body must make on average after BODY_SECONDS
 DRAIN_SECONDS = 10
-FORMS = ("", "application/json", "application/x-www-form-urlencoded")
+CLEANUP_SECONDS = 5
 
 
 def make_server(
@@ -65,6 +68,7 @@ def make_server(
     proxied: bool | None = None,
     arrived: Path | None = None,
     known: Known = nobody,
+    whose: Whose = unknown,
 ) -> Server:
     """A server that listens; `run()` serves until SystemExit, `close()` ends it.
 
@@ -73,6 +77,7 @@ def make_server(
     `known`, which is looked up while the first part arrives. Bodies lie in
     `folder` while they arrive, by default in the server's folder for unfinished files. `proxied`
     trusts the X-Forwarded headers of a reverse proxy. `arrived` is the folder of `arrivals`.
+    `whose` tells the owner of a file from its headers and path: owners take turns.
     """
     if folder is None or proxied is None:
         from django.conf import settings
@@ -97,14 +102,15 @@ def make_server(
         max_request_header_size=MAX_HEADER,
         recv_bytes=RECEIVE_BLOCK,
         connection_limit=CONNECTIONS,
-        cleanup_interval=5,
+        cleanup_interval=CLEANUP_SECONDS,
         log_socket_errors=False,
         **trusted,
     )
     adjustments.max_body, adjustments.spool_folder = max_body, folder
     adjustments.arrived_folder = arrived
     adjustments.door = Door(known)
-    lanes = Lanes(threads, UPLOAD_THREADS)
+    lanes = Lanes(threads, UPLOAD_THREADS, whose)
+    adjustments.per_address = 0 if proxied else CONNECTIONS_OF_ADDRESS
     sockets: dict[int, Any] = {}
     listening = [
         _Listener(application, sockets, dispatcher=lanes, adj=adjustments, sockinfo=address)
@@ -163,31 +169,6 @@ class Server(MultiSocketServer):
     def port(self) -> int:
         """The port it listens at; useful where port 0 asked for any."""
         return int(self.effective_listen[0][1])
-
-
-class Lanes:
-    """Two crews of workers: one for files that come in, one for everything else."""
-
-    def __init__(self, pages: int, uploads: int) -> None:
-        self.pages, self.uploads = ThreadedTaskDispatcher(), ThreadedTaskDispatcher()
-        self.pages.set_thread_count(pages)
-        self.uploads.set_thread_count(uploads)
-
-    def add_task(self, channel: Any) -> None:
-        """Give the first request of a channel to its crew."""
-        (self.uploads if is_file(channel.requests[0]) else self.pages).add_task(channel)
-
-    def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:
-        """Let both crews finish, as far as they do in time."""
-        ends = [lane.shutdown(cancel_pending, timeout) for lane in (self.pages, self.uploads)]
-        return all(ends)
-
-
-def is_file(request: Any) -> bool:
-    """Whether a request brings a file: a body that is neither a form nor JSON."""
-    if request.error is not None or request.command not in ("POST", "PUT", "PATCH"):
-        return False
-    return request.headers.get("CONTENT_TYPE", "").partition(";")[0].strip().lower() not in FORMS
 
 
 class _DiskFull(Error):
@@ -292,10 +273,12 @@ class _Channel(HTTPChannel):
     parser_class = _Parser
     close_when_flushed: bool = False
     refused = False
+    spoke = False
     drain_until: float | None = None
 
     def received(self, data: bytes) -> bool:
         """Take what arrived."""
+        self.spoke = True
         taken: bool = super().received(data)
         self.refused = self.refused or any(one.error for one in list(self.requests))
         return taken
@@ -334,10 +317,18 @@ class _Channel(HTTPChannel):
             with suppress(OSError):
                 self.socket.shutdown(socket.SHUT_WR)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing of it is being received, worked on or sent."""
+        return self.request is None and not self.requests and not self.total_outbufs_len
+
     def is_over(self, now: float) -> bool:
         """Whether nobody should wait for this connection any longer."""
         if self.drain_until is not None:
             return now > self.drain_until
+        if self.is_idle:
+            quiet = time.time() - self.last_activity
+            return quiet > (IDLE_SECONDS if self.spoke else SILENT_SECONDS)
         return self.request is not None and not self.requests and self.request.is_slow(now)
 
 
@@ -366,6 +357,24 @@ class _Listener(TcpWSGIServer):
         with self._waking:
             self.is_closed = True
             super().close()
+
+    def handle_accept(self) -> None:
+        """Take a connection; one too many of an address takes the place of its oldest idle one."""
+        before = set(self.active_channels.values())
+        super().handle_accept()
+        for channel in set(self.active_channels.values()) - before:
+            self._make_room(channel)
+
+    def _make_room(self, new: _Channel) -> None:
+        most: int = self.adj.per_address
+        of_address = [
+            one for one in list(self.active_channels.values()) if one.addr[0] == new.addr[0]
+        ]
+        if not most or len(of_address) <= most:
+            return
+        idle = [one for one in of_address if one is not new and one.is_idle]
+        victim = min(idle, key=lambda one: one.last_activity) if idle else new
+        victim.handle_close()
 
     def maintenance(self, now: float) -> None:
         """Close connections without activity and those that trickle."""
