@@ -44,6 +44,10 @@ def leak(payload):
 
 def vanish(payload):
     os._exit(7)
+
+def spin(payload):
+    while True:
+        pass
 """
 
 
@@ -99,6 +103,11 @@ class TestRun:
         assert caught.value.why == "time"
         assert len(children) == 1
         assert _gone(children[0])
+
+    def test_the_processor_is_limited_whatever_the_clock_says(self):
+        with pytest.raises(SandboxFailed, match="the processor's limit") as caught:
+            sandbox.run("probe.spin", {}, seconds=600, cpu_seconds=1)
+        assert caught.value.why == "time"
 
     def test_stopped_from_outside(self, tmp_path):
         stop = threading.Event()

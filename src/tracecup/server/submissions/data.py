@@ -164,7 +164,7 @@ def targets_of(round: Round, team: Team, person: Person | None = None) -> list[T
     for one in Submission.objects.filter(round=round, team=team, kind__in=ATTACK_KINDS):
         one.round = round
         held[one.kind, one.challenge, one.target].append(one)
-    tries = {
+    tries: dict[tuple[str, str, int | None], intake.Quota] = {
         (kind, challenge, target): one
         for kind, challenge, target, one in all_quotas(round, team, person)
     }
