@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.kernels import kernel
-from tracecup.risk.search import fits
+from tracecup.risk.search import WORD, fits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -30,7 +30,6 @@ def after(times: Ints, low: int, high: int, moment: int) -> int:
 
 @kernel
 def _followers(
-    u: int,
     who: Ints,
     when: Ints,
     depth: int,
@@ -38,11 +37,11 @@ def _followers(
     holder: Ints,
     begin: Ints,
     times: Ints,
-) -> tuple[int, bool]:
+) -> int:
     """Those of row `depth` who came to a place later on, written to the next row with the time.
 
-    Returns their number and whether u is one of them; both lists of people ascend."""
-    count, mine, e = 0, False, 0
+    Returns their number; both lists of people ascend."""
+    count, e = 0, 0
     for j in range(size):
         v = who[depth, j]
         while e < len(holder) and holder[e] < v:
@@ -54,8 +53,20 @@ def _followers(
             if later >= 0:
                 who[depth + 1, count], when[depth + 1, count] = v, later
                 count += 1
-                mine |= v == u
-    return count, mine
+    return count
+
+
+@kernel
+def _fewer(who: Ints, when: Ints, size: int, last: Ints, best: int) -> tuple[int, int]:
+    """How many of some people came to a place after their time, given when each was last there.
+
+    Counts up to `best` only. Also returns how many people were looked at."""
+    count = 0
+    for j in range(size):
+        count += last[who[j]] > when[j]
+        if count == best:
+            return count, j + 1
+    return count, size
 
 
 @kernel
@@ -80,46 +91,63 @@ def worst_sequences(
 
     Item i of u (one of her places) has the times known_begin[i] : known_begin[i + 1]; entry e of
     the holders of a place has held_begin[e] : held_begin[e + 1]. Sequences are told apart by
-    their places: each is followed at the earliest times that it can have."""
+    their places: each is followed at the earliest times that it can have, except that for its
+    end it is enough when everybody was there last. A step of the budget is to look at 1/64 of
+    the people, as it is where they are bits."""
     who = np.empty((points + 1, n_users), dtype=np.int64)
     when = np.empty((points + 1, n_users), dtype=np.int64)
     size = np.zeros(points + 1, dtype=np.int64)
     own = np.empty(points + 1, dtype=np.int64)
+    shown = np.empty(points + 1, dtype=np.int64)
     at = np.zeros(points + 1, dtype=np.int64)
+    most = budget * ((n_users + WORD - 1) // WORD)
     for u in range(low, high):
         n = first[u + 1] - first[u]
         places = first[u] + np.argsort(
             start[group[first[u] : first[u + 1]] + 1] - start[group[first[u] : first[u + 1]]],
             kind="mergesort",
         )
+        last = np.full((n, n_users), -1, dtype=np.int64)
+        for k in range(n):
+            g = group[places[k]]
+            for e in range(start[g], start[g + 1]):
+                last[k, holder[e]] = held_times[held_begin[e + 1] - 1]
         best = n_users + 1
         who[0], when[0] = np.arange(n_users), -1
-        size[0], own[0], at[0] = n_users, -1, 0
+        size[0], own[0], shown[0], at[0] = n_users, -1, -1, 0
         depth, steps = 0, 0
         done = True
         while depth >= 0 and best > 1:
             if at[depth] >= n:
                 depth -= 1
                 continue
-            i = places[at[depth]]
+            k = at[depth]
+            i = places[k]
             at[depth] += 1
             moment = after(known_times, known_begin[i], known_begin[i + 1], own[depth])
-            if moment < 0:
+            if moment < 0 or last[k, u] <= shown[depth]:
                 continue
-            if steps > budget and best <= n_users:
+            if steps > most and best <= n_users:
                 done = False
                 break
-            e, end = start[group[i]], start[group[i] + 1]
-            steps += end - e
-            count, mine = _followers(
-                u, who, when, depth, size[depth], holder[e:end], held_begin[e : end + 1], held_times
-            )
-            if not mine:
-                continue
+            count, looked = _fewer(who[depth], when[depth], size[depth], last[k], best)
+            steps += looked
             best = min(best, count)
             if depth + 1 < points:
+                e, end = start[group[i]], start[group[i] + 1]
+                steps += end - e
+                size[depth + 1] = _followers(
+                    who,
+                    when,
+                    depth,
+                    size[depth],
+                    holder[e:end],
+                    held_begin[e : end + 1],
+                    held_times,
+                )
                 depth += 1
-                size[depth], own[depth], at[depth] = count, moment, 0
+                own[depth], at[depth] = moment, 0
+                shown[depth] = when[depth, np.searchsorted(who[depth, : size[depth]], u)]
         fewest[u] = best if best <= n_users else 0
         bound[u] = fewest[u] if done else 1
 
