@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.records.ordering import first_of_events, order_by_user
+from tracecup.records.ordering import first_of_events, first_rows, order_by_user
 
 ROWS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 3)), max_size=40)
 
@@ -31,3 +31,16 @@ class TestFirstOfEvents:
         for k, pair in enumerate(zip(user.tolist(), event.tolist(), strict=True)):
             firsts.setdefault(pair, k)
         assert first_of_events(user, event).tolist() == [firsts[pair] for pair in sorted(firsts)]
+
+
+class TestFirstRows:
+    @given(ROWS)
+    def test_is_that_of_the_general_rule(self, seen):
+        user, day, instant = columns(seen)
+        rows = np.argsort(user, kind="stable")
+        found, sure = first_rows(rows, user, day.astype(np.int32), instant.astype(np.int32))
+        event = day[rows] * 4 + instant[rows]
+        falls = (np.diff(user[rows]) == 0) & (np.diff(event) < 0)
+        assert sure == (not falls.any())
+        if sure:
+            assert found.tolist() == rows[first_of_events(user[rows], event)].tolist()

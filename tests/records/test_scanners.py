@@ -190,3 +190,12 @@ class TestPack:
         offsets, packed = scanners.pack(*fields(*words))
         cut = [packed[a:b].tobytes() for a, b in itertools.pairwise(offsets)]
         assert cut == words
+
+
+class TestRuns:
+    @given(st.lists(st.sampled_from([b"", b"a", b"b", b"ab", b"bb"]), max_size=12))
+    def test_neighbours_alike_are_one(self, words):
+        number, first = scanners.runs(*fields(*words))
+        groups = [(word, len(list(same))) for word, same in itertools.groupby(words)]
+        assert [words[k] for k in first] == [word for word, _ in groups]
+        assert number.tolist() == [k for k, (_, many) in enumerate(groups) for _ in range(many)]

@@ -57,6 +57,15 @@ class TestPlace:
         assert instant.tolist() == [-1, 0, 3, 4, 9, -1, 0]
         assert day[instant >= 0].tolist() == [0, 0, 0, 0, 1]
 
+    @pytest.mark.parametrize("exact", [False, True])
+    def test_equals_the_minute_of_the_day(self, exact):
+        local = np.random.default_rng(1).integers(-(10**6), 10**6, 500) * 20.0
+        for timetable in (CHECK_INS, NIGHT, Timetable(480, 30, 20, 20)):
+            day, instant = timetable.place(local, exact=exact)
+            minute = np.floor(local % 86_400 / 60)
+            assert np.array_equal(instant, timetable.instant_of(minute, exact=exact))
+            assert np.array_equal(day, local // 86_400 - (minute < timetable.start))
+
     def test_before_1970(self):
         day, instant = CHECK_INS.place(np.array([-1.0]))
         assert (day.tolist(), instant.tolist()) == ([-1], [23])

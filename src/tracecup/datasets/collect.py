@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -19,11 +19,14 @@ from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.cleaning import NOTHING, Cleaning, RawPoints, clean
 from tracecup.datasets.dataset import Dataset, Dropped
 from tracecup.datasets.splitting import keep_chains
+from tracecup.engine import threads
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, Timetable
 from tracecup.records.delimited import text_of
-from tracecup.records.ordering import first_of_events, order_by_user
+from tracecup.records.ordering import first_of_events, first_rows, order_by_user
 
+# From so many rows on, columns are copied by threads.
+MANY = 1 << 19
 # Boxes of places are looked at through the paper's 20 x 20 grid.
 PLACE_GRID = 20
 
@@ -61,6 +64,29 @@ class Cut:
                 f"{self.nx}, {self.ny}, {self.top}, {self.fewest}"
             )
 
+    def placed(
+        self,
+        user: NDArray[np.int64],
+        place: ArrayLike,
+        local: NDArray[np.float64],
+        shift: ArrayLike = 0.0,
+    ) -> Placed:
+        """What the cut keeps of some points; parameters as in `Collector.add`."""
+        where = np.asarray(place, dtype=np.int32)
+        day, instant = self.timetable.place(local, exact=self.exact)
+        unix = local - np.asarray(shift, dtype=np.float64)
+        inside, on_time = where >= 0, instant >= 0
+        keep = inside & on_time
+        kept, in_box = int(np.count_nonzero(keep)), int(np.count_nonzero(inside))
+        dropped = {"outside": len(where) - in_box, "off_hours": in_box - kept}
+        points = Points(user, where, day.astype(np.int32), instant, unix).take(keep)
+        if self.thin and len(points.user):
+            # Long runs within one instant (GPS every second) need not wait for the end.
+            first = _first_of_runs(points)
+            points = points.take(first)
+            dropped["same_instant"] = len(first) - len(points.user)
+        return Placed(points, dropped)
+
 
 class Points(NamedTuple):
     """Columns of kept points: user (id or code), cell or code of a venue, day, instant, time."""
@@ -75,8 +101,18 @@ class Points(NamedTuple):
         """Some rows, by number or by mask."""
         if rows.dtype == np.bool_ and bool(rows.all()):
             return self
-        user, where, day, instant, unix = self
-        return Points(user[rows], where[rows], day[rows], instant[rows], unix[rows])
+        columns: tuple[NDArray[Any], ...] = self
+        if len(rows) < MANY:
+            return Points(*(column[rows] for column in columns))
+        with threads() as pool:
+            return Points(*pool.map(lambda column: column[rows], columns))
+
+
+class Placed(NamedTuple):
+    """Points of a cut, and how many were left out for which reason."""
+
+    points: Points
+    dropped: dict[str, int]
 
 
 class Codes:
@@ -197,19 +233,12 @@ class Collector:
         `local` are seconds since 1970 by the clock that tells the hour; `local - shift` is the
         true time.
         """
-        where = np.asarray(place, dtype=np.int32)
-        day, instant = self.cut.timetable.place(local, exact=self.cut.exact)
-        unix = local - np.asarray(shift, dtype=np.float64)
-        keep = (where >= 0) & (instant >= 0)
-        self.dropped["outside"] += int((where < 0).sum())
-        self.dropped["off_hours"] += int(((where >= 0) & (instant < 0)).sum())
-        points = Points(user, where, day.astype(np.int32), instant, unix).take(keep)
-        if self.cut.thin and len(points.user):
-            # Long runs within one instant (GPS every second) need not wait for the end.
-            first = _first_of_runs(points)
-            self.dropped["same_instant"] += int((~first).sum())
-            points = points.take(first)
-        self._parts.append(points)
+        self.keep(self.cut.placed(user, place, local, shift))
+
+    def keep(self, found: Placed) -> None:
+        """Points that were placed by the cut already."""
+        self.dropped.update(found.dropped)
+        self._parts.append(found.points)
 
     def add_points(
         self,
@@ -321,18 +350,21 @@ class Collector:
     ) -> Dataset:
         user, ids, labels = _numbered(points.user, names)
         points = points._replace(user=user)
-        points = points.take(order_by_user(user, len(ids), points.unix, points.where))
+        rows = order_by_user(user, len(ids), points.unix, points.where)
         dropped = dict(self.dropped)
         if chain:
-            kept = keep_chains(points.user, points.instant, self.cut.timetable.instants)
+            kept = keep_chains(user[rows], points.instant[rows], self.cut.timetable.instants)
             dropped["unchained"] = int((~kept).sum())
-            points = points.take(kept)
+            rows = rows[kept]
             points = points._replace(day=np.zeros_like(points.day))
         if self.cut.thin:
-            event = points.day.astype(np.int64) * self.cut.timetable.instants + points.instant
-            rows = np.sort(first_of_events(points.user, event))
-            dropped["same_instant"] = self.dropped["same_instant"] + len(points.user) - len(rows)
-            points = points.take(rows)
+            first, sure = first_rows(rows, user, points.day, points.instant)
+            if not sure:
+                event = points.day.astype(np.int64) * self.cut.timetable.instants + points.instant
+                first = rows[np.sort(first_of_events(user[rows], event[rows]))]
+            dropped["same_instant"] = self.dropped["same_instant"] + len(rows) - len(first)
+            rows = first
+        points = points.take(rows)
         counts = np.bincount(points.user, minlength=len(ids))
         stays = counts >= self.cut.fewest
         dropped["few_records"] = int(counts[~stays].sum())
@@ -361,14 +393,14 @@ def _numbered(
         return index.astype(np.int64).ravel(), present.astype(np.int64), []
     occurs = np.bincount(user, minlength=len(names)) > 0
     present, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[user]
-    labels = [text_of(names[int(code)]) for code in present]
+    labels = [text_of(names[code]) for code in present.tolist()]
     if all(_is_number(label) for label in labels):
         numbers = np.array([int(label) for label in labels], dtype=np.int64)
         order = np.argsort(numbers, kind="stable")
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         return rank[index], numbers[order], []
-    by_name = sorted(range(len(labels)), key=lambda k: labels[k])
+    by_name = sorted(range(len(labels)), key=labels.__getitem__)
     rank = np.empty(len(labels), dtype=np.int64)
     rank[by_name] = np.arange(len(labels))
     ids = np.arange(1, len(labels) + 1, dtype=np.int64)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from tracecup.city import ContestClock, write_city, write_clock, write_places
 from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.splitting import split_users
+from tracecup.engine import threads
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, write_records
 from tracecup.safeio import atomic_write
@@ -49,15 +50,16 @@ class ContestParts:
         write_city(out / "info_region.csv", city)
         if len(city.places):
             write_places(out / "places.csv", city.places, city.grid)
-        for name, records in (("traintraces", self.training), ("testtraces", self.testing)):
-            if len(records):
-                write_records(out / f"{name}.csv", records)
         named = [("traintraces", self.training), ("testtraces", self.testing)]
+        files = [(out / f"{name}.csv", records, 0) for name, records in named if len(records)]
         if self.clock is not None:
             write_clock(out / "info_time.csv", self.clock)
-            write_records(out / "reftraces.csv", self.reference)
-            write_records(out / "orgtraces.csv", self.original, self.clock.original.first_time)
+            first = self.clock.original.first_time
+            files.append((out / "reftraces.csv", self.reference, 0))
+            files.append((out / "orgtraces.csv", self.original, first))
             named.append(("reftraces and orgtraces", self.original))
+        with threads() as pool:
+            list(pool.map(write_records, *zip(*files, strict=True)))
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(("file", "user_id", "name"))

@@ -9,7 +9,7 @@ import binascii
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tracecup.datasets.boundingbox import Box
 from tracecup.datasets.cleaning import NOTHING, Cleaning
-from tracecup.datasets.collect import Codes, Collector, Cut, need_records
+from tracecup.datasets.collect import Codes, Collector, Cut, Placed, need_records
 from tracecup.datasets.dataset import Dataset
 from tracecup.datasets.projection import name_of_crs, to_degrees
 from tracecup.datasets.tableform import HINT, Columns, TableForm, form_of_text
@@ -70,7 +70,13 @@ def read_csv(
     scan = partial(_scan, form=form, cut=cut, clock=clock, bad_lines=bad_lines)
     for found in ahead(scan, read_text(path, layout), min(MOST_THREADS, thread_count())):
         collector.dropped.update(bad_lines=found.bad, outside=found.outside)
-        collector.add_points(codes.of(found.words), *found.points)
+        user = codes.of(found.words)
+        if isinstance(found.points, Placed):
+            points, dropped = found.points
+            collector.keep(Placed(points._replace(user=user[points.user]), dropped))
+        else:
+            which, latitude, longitude, local, shift, accuracy = found.points
+            collector.add_points(user[which], latitude, longitude, local, shift, accuracy)
     dataset = need_records(collector.regions(codes.names), "the table")
     return replace(dataset, notes=(f"columns: {form}", f"times: {form.time}"))
 
@@ -93,11 +99,19 @@ def _unhexed(text: bytes) -> bytes:
         return b""
 
 
+Uncleaned = tuple[NDArray[np.int64], Axis, Axis, Axis, Axis, Axis | None]
+"""Which of the words is the user, latitude, longitude, local time, its shift, accuracy."""
+
+
 class _Scanned(NamedTuple):
-    """What a block holds in the box, and how many lines were left out."""
+    """What a block holds in the box, and how many lines were left out.
+
+    Points name their user by her place among `words`; where nothing is to be cleaned first, they
+    stand on grid and timetable already.
+    """
 
     words: pa.Array
-    points: tuple[Axis, Axis, Axis, Axis, Axis | None]
+    points: Placed | Uncleaned
     bad: int
     outside: int
 
@@ -115,17 +129,26 @@ def _scan(block: Block, form: TableForm, cut: Cut, clock: Zone, bad_lines: BadLi
         known = block.filled(form.accuracy)
         accuracy = np.where(known, block.decimal(form.accuracy, known), np.nan)
     good = block.settle(bad_lines)
-    rows = good[cut.box.contains(latitude[good], longitude[good], cut.hair)]
-    shift = clock.shift(unix[rows])
-    return _Scanned(
-        block.words(form.user).take(rows),
-        (
-            latitude[rows],
-            longitude[rows],
-            unix[rows] + shift,
-            shift,
-            None if accuracy is None else accuracy[rows],
-        ),
-        len(block) - len(good),
-        len(good) - len(rows),
-    )
+    inside = cut.box.contains(latitude, longitude, cut.hair)
+    rows = good[inside[good]]
+    words, number = block.runs(form.user)
+    which = _taken(number, rows).astype(np.int64)
+    if len(rows) < len(block):  # users who are nowhere in the box get no number
+        used = np.bincount(which, minlength=len(words)) > 0
+        words, which = words.filter(pa.array(used)), (np.cumsum(used) - 1)[which]
+    unix = _taken(unix, rows)
+    shift = clock.shift(unix)
+    where = (_taken(latitude, rows), _taken(longitude, rows))
+    points: Placed | Uncleaned
+    if cut.cleaning == NOTHING:
+        cells = cut.box.cells(*where, cut.nx, cut.ny, cut.hair)
+        points = cut.placed(which, cells, unix + shift, shift)
+    else:
+        sure = None if accuracy is None else _taken(accuracy, rows)
+        points = (which, *where, unix + shift, shift, sure)
+    return _Scanned(words, points, len(block) - len(good), len(good) - len(rows))
+
+
+def _taken(column: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Some rows, in order; the column itself if that is all of them."""
+    return column if len(rows) == len(column) else column[rows]

@@ -123,9 +123,18 @@ class Block:
 
     def words(self, column: str) -> pa.Array:
         """A column of text as an Arrow array of bytes (quotes undone, not decoded)."""
-        offsets, packed = scanners.pack(self.text, *self._field(column))
+        return self._words(*self._field(column))
+
+    def runs(self, column: str) -> tuple[pa.Array, NDArray[np.int32]]:
+        """The same with words that repeat line by line named once: (words, which each line has)."""
+        begin, end = self._field(column)
+        number, first = scanners.runs(self.text, begin, end)
+        return self._words(begin[first], end[first]), number
+
+    def _words(self, begin: NDArray[np.int32], end: NDArray[np.int32]) -> pa.Array:
+        offsets, packed = scanners.pack(self.text, begin, end)
         array = pa.Array.from_buffers(
-            pa.binary(), len(self), [None, pa.py_buffer(offsets), pa.py_buffer(packed)]
+            pa.binary(), len(begin), [None, pa.py_buffer(offsets), pa.py_buffer(packed)]
         )
         if self.quoted and b'""' in packed.tobytes():
             array = pa.array([v.as_py().replace(b'""', b'"') for v in array], pa.binary())

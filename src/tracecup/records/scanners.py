@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.kernels import kernel
+from tracecup.kernels import inlined, kernel
 
 LF, CR, QUOTE, ZERO, NINE = 10, 13, 34, 48, 57
 MINUS, PLUS, DOT, COLON, SPACE, SLASH = 45, 43, 46, 58, 32, 47
@@ -20,6 +20,7 @@ EXACT_DIGITS = 15
 DAYS_BEFORE = np.array([0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365])
 MONTHS = np.frombuffer(b"JanFebMarAprMayJunJulAugSepOctNovDec", dtype=np.uint8).copy()
 MAX_YEAR = 9999
+ONE = np.uint64(1)
 
 
 @kernel
@@ -181,6 +182,11 @@ def scan_iso_time(
         at, stop = begin[k], end[k]
         if at < 0 or stop - at < 16:
             continue
+        if stop - at == 19:
+            seconds, good = _plain_time(text, np.uint64(at))
+            if good:
+                values[k], marks[k] = seconds, GOOD
+                continue
         year, good = _digits(text, at, at + 4)
         month, good_month = _digits(text, at + 5, at + 7)
         day, good_day = _digits(text, at + 8, at + 10)
@@ -274,6 +280,31 @@ def pack(
 
 
 @kernel
+def runs(
+    text: NDArray[np.uint8], begin: NDArray[np.int32], end: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Lines with the same field one below the other: (number of each line's run, first lines)."""
+    number = np.empty(len(begin), dtype=np.int32)
+    first = np.empty(len(begin), dtype=np.int64)
+    found = -1
+    for k in range(len(begin)):
+        size = end[k] - begin[k]
+        same = k > 0 and size == end[k - 1] - begin[k - 1]
+        if same:
+            # Neighbours often differ in their last letters, if in any.
+            here, before = begin[k] + size, begin[k - 1] + size
+            for j in range(1, size + 1):
+                if text[here - j] != text[before - j]:
+                    same = False
+                    break
+        if not same:
+            found += 1
+            first[found] = k
+        number[k] = found
+    return number, first[: found + 1].copy()
+
+
+@kernel
 def _digits(text: NDArray[np.uint8], at: int, stop: int) -> tuple[int, bool]:
     value = 0
     for k in range(at, stop):
@@ -281,6 +312,37 @@ def _digits(text: NDArray[np.uint8], at: int, stop: int) -> tuple[int, bool]:
             return 0, False
         value = value * 10 + int(text[k] - ZERO)
     return value, True
+
+
+@inlined
+def _two(text: NDArray[np.uint8], at: np.uint64) -> tuple[int, int]:
+    """Two digits: (their number, something negative if one of them is none)."""
+    ten, one = int(text[at]) - ZERO, int(text[at + ONE]) - ZERO
+    return 10 * ten + one, ten | (9 - ten) | one | (9 - one)
+
+
+@kernel
+def _plain_time(text: NDArray[np.uint8], at: np.uint64) -> tuple[float, bool]:
+    """`YYYY-MM-DD HH:MM:SS` from `at`, as most files have it: (seconds since 1970, good).
+
+    What is not exactly that is left to the scanner of all forms. Unsigned places spare the check
+    for negative ones.
+    """
+    century, bad = _two(text, at)
+    year, worse = _two(text, at + np.uint64(2))
+    month, bad_month = _two(text, at + np.uint64(5))
+    day, bad_day = _two(text, at + np.uint64(8))
+    hour, bad_hour = _two(text, at + np.uint64(11))
+    minute, bad_minute = _two(text, at + np.uint64(14))
+    second, bad_second = _two(text, at + np.uint64(17))
+    good = (bad | worse | bad_month | bad_day | bad_hour | bad_minute | bad_second) >= 0
+    good = good and text[at + np.uint64(4)] == MINUS and text[at + np.uint64(7)] == MINUS
+    good = good and text[at + np.uint64(10)] in (SPACE, UPPER_T)
+    good = good and text[at + np.uint64(13)] == COLON and text[at + np.uint64(16)] == COLON
+    if not (good and hour < 24 and minute < 60 and second < 60):
+        return 0.0, False
+    days, good = _days(100 * century + year, month, day)
+    return 86400.0 * days + 3600.0 * hour + 60.0 * minute + second, good
 
 
 @kernel

@@ -5,6 +5,7 @@ One timetable serves loaders, synthesizers and evaluations; the paper's three ha
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tracecup.city import Clock
 from tracecup.errors import InvalidParameter
+from tracecup.kernels import kernel
 
 MINUTES_A_DAY = 24 * 60
 SECONDS_A_DAY = 86_400
@@ -105,10 +107,11 @@ class Timetable:
 
         Hours past midnight count to the day on which the timetable began.
         """
-        day = np.floor(local / SECONDS_A_DAY)
-        minute = (local - SECONDS_A_DAY * day) / 60.0
-        instant = self.instant_of(minute, exact=exact)
-        return (day - (minute < self.start)).astype(np.int64), instant
+        self.check_within_a_day()
+        day = np.empty(len(local), dtype=np.int64)
+        instant = np.empty(len(local), dtype=np.int32)
+        _place(local, self.start, self.interval, self.instants, exact, day, instant)
+        return day, instant
 
     def clock(self, days: int) -> Clock:
         """The clock of traces with one event per instant."""
@@ -121,6 +124,27 @@ class Timetable:
                 f"a timetable covers at most {MINUTES_A_DAY} minutes, got "
                 f"{self.interval * self.instants}"
             )
+
+
+@kernel
+def _place(
+    local: NDArray[np.float64],
+    start: int,
+    interval: int,
+    instants: int,
+    exact: bool,
+    day: NDArray[np.int64],
+    instant: NDArray[np.int32],
+) -> None:
+    for k in range(len(local)):
+        midnight = math.floor(local[k] / SECONDS_A_DAY)
+        minute = math.floor((local[k] - SECONDS_A_DAY * midnight) / 60.0)
+        since = minute - start + (MINUTES_A_DAY if minute < start else 0)
+        inside = 0 <= minute < MINUTES_A_DAY and since < interval * instants
+        if exact and inside and since % interval:
+            inside = False
+        day[k] = midnight - (minute < start)
+        instant[k] = np.int32(since) // np.int32(interval) if inside else -1
 
 
 def _hour(minute: int) -> str:
