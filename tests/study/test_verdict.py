@@ -9,6 +9,7 @@ import pytest
 from tracecup import City, Clock, Grid, SetTraces, Traces
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
+from tracecup.records.zones import Zone
 from tracecup.risk import KINDS, known_points_risk, unicity
 from tracecup.study.audit import Subject
 from tracecup.study.exposure import exposure_of
@@ -187,7 +188,7 @@ class TestWriteTable:
         names = ('a "b", c', *(f"p{k}" for k in range(7)))
         given = subject(truth, dates=dates, labels=names)
         out, ids = tmp_path / "safe.csv", tmp_path / "ids.csv"
-        write_table(given, SetTraces.of_traces(truth), out, ids, utc_offset=60, rng=1)
+        write_table(given, SetTraces.of_traces(truth), out, ids, Zone(60), rng=1)
         lines = out.read_text().splitlines()
         assert lines[0] == "user,time,lat,lon"
         assert len(lines) == 1 + int((truth.regions >= 0).sum())
