@@ -1,14 +1,21 @@
 """Reading packed raw data that nothing here writes: xz, and zip archives of one file.
 
-Only loaders of raw data ask for it; a contest's files are plain, gzip or zstd.
+Only loaders of raw data ask for it; a contest's files are plain, gzip or zstd. `reading_zip` is for
+all: what Python says about damaged zip archives, in one place.
 """
 
 from __future__ import annotations
 
+import errno
 import lzma
+import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import IO, Any, cast
+
+from tracecup.errors import TraceCupError
 
 XZ_MAGIC = b"\xfd7zX"
 ZIP_MAGIC = b"PK\x03\x04"
@@ -22,6 +29,28 @@ BROKEN: tuple[type[Exception], ...] = (
     zlib.error,
     NotImplementedError,  # zipfile: a member packed in a way that Python does not know
 )
+
+
+@contextmanager
+def reading_zip(refusal: Callable[[str], Exception]) -> Iterator[None]:
+    """Whatever the library says of a damaged, cut, exotic or encrypted archive, as one error.
+
+    It has no error of its own for most of them: a wrong place is an `OSError`, a wrong name a
+    `UnicodeDecodeError`, a wrong field a `struct.error`.
+    """
+    try:
+        yield
+    except TraceCupError:
+        raise
+    except (
+        *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError),
+        *(ArithmeticError, LookupError, MemoryError, RuntimeError, TypeError, ValueError),
+    ) as error:
+        raise refusal(str(error) or type(error).__name__) from error
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):  # a place in the file that cannot be
+            raise
+        raise refusal(str(error)) from error
 
 
 class WholeXz:

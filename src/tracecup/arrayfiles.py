@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.errors import InvalidFile, Problem, TraceCupError
+from tracecup.archives import reading_zip
+from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
 from tracecup.records import Timetable
 from tracecup.safeio import atomic_write, open_regular
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
-DAMAGED = (ValueError, zipfile.BadZipFile, KeyError, EOFError, TypeError)
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,11 @@ class ArchiveFormat:
 
     def read(self, path: str | PathLike[str]) -> tuple[Header, Arrays]:
         """Header and arrays of a file, of the right shapes and finite; else an `InvalidFile`."""
-        try:
-            with open_regular(path) as file:
-                return self._read(path, file)
-        except DAMAGED as error:
-            if isinstance(error, InvalidFile):
-                raise
-            raise self.invalid(path, str(error) or type(error).__name__) from error
+        with (
+            reading_zip(lambda found: self.invalid(path, found)),
+            open_regular(path) as file,
+        ):
+            return self._read(path, file)
 
     def _read(self, path: str | PathLike[str], file: Any) -> tuple[Header, Arrays]:
         if not _stored_plain(file):
@@ -85,12 +83,12 @@ class ArchiveFormat:
 def format_of(path: str | PathLike[str]) -> str:
     """The name of a model file's format; "" for anything else, which its reader then refuses."""
     try:
-        with open_regular(path) as file:
+        with reading_zip(lambda found: UnreadableFile(path, found)), open_regular(path) as file:
             if not _stored_plain(file):
                 return ""
             with np.load(file, allow_pickle=False) as arrays:
                 return str(json.loads(arrays["header"].tobytes())["format"])
-    except (*DAMAGED, TraceCupError):
+    except TraceCupError:
         return ""
 
 

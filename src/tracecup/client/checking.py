@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
+from tracecup.archives import reading_zip
 from tracecup.city import read_city
 from tracecup.client.naming import Meant, foreign, meant_by
 from tracecup.contest.challenges import AttackKind, HandedKind
@@ -135,13 +136,11 @@ class LocalJudge:
 
 
 def _unpack(path: Path, folder: Path, limit: int) -> list[Path]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return [_member(archive, one, folder, limit) for one in _members(archive)]
-    # zipfile's words for a damaged, an exotic, a cut and an encrypted archive
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
-        problem = Problem(0, "", f"a broken archive ({error})", "a zip file")
-        raise InvalidFile(path, [problem]) from error
+    def refusal(found: str) -> InvalidFile:
+        return InvalidFile(path, [Problem(0, "", f"a broken archive ({found})", "a zip file")])
+
+    with reading_zip(refusal), zipfile.ZipFile(path) as archive:
+        return [_member(archive, one, folder, limit) for one in _members(archive)]
 
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:

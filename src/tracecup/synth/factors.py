@@ -86,6 +86,7 @@ class Factors:
         """Read a file written by `save`; anything else is an `InvalidFile`."""
         header, arrays = FILE.read(path)
         _check_support(path, arrays)
+        _check_precision(path, arrays["precision"])
         try:
             support = Support(
                 arrays["starts"].astype(np.int64),
@@ -117,3 +118,14 @@ def _check_support(path: str | PathLike[str], arrays: Arrays) -> None:
     rising = starts[0] == 0 and starts[-1] == len(targets) and bool(np.all(np.diff(starts) >= 0))
     if not rising or (len(targets) and not 0 <= targets.min() <= targets.max() < n):
         raise FILE.invalid(path, "a support that does not fit the locations")
+
+
+def _check_precision(path: str | PathLike[str], precision: NDArray[Any]) -> None:
+    """Features are drawn with its inverse: a precision is symmetric and positive definite."""
+    try:
+        np.linalg.cholesky(precision.astype(np.float64))
+        definite = bool(np.allclose(precision, precision.T))
+    except np.linalg.LinAlgError:
+        definite = False
+    if not definite:
+        raise FILE.invalid(path, "a precision that is not positive definite")

@@ -6,6 +6,7 @@ PPMTF copies the training users' feature vectors, PPMTF+ draws fresh ones for ev
 from __future__ import annotations
 
 import time
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -116,14 +117,17 @@ class FactorSynthesizer(Synthesizer):
         state = State.initial(tensors, self.z, random)
         fingerprint = tensors.fingerprint()
         if checkpoint is not None and Path(checkpoint).exists():
+            fresh = state
             state = self._resumed(Factors.load(checkpoint), checkpoint, key, fingerprint)
+            if any(getattr(state, x).shape != getattr(fresh, x).shape for x in ("A", "B", "CD")):
+                raise InvalidParameter(f"{checkpoint} holds factors of another size")
         posterior = Posterior(self.z, self.alpha, self.rho, self.zeros, self.scatter)
         sampler = Sampler(tensors, posterior, key)
         begun, first = time.monotonic(), state.iteration
         saved = begun
         with threads() as pool:
             while state.iteration < self.iterations:
-                sampler.sweep(state, pool)
+                _sweep(sampler, state, pool)
                 now = time.monotonic()
                 done = state.iteration == self.iterations
                 if checkpoint is not None and (done or now - saved >= checkpoint_seconds):
@@ -289,3 +293,14 @@ class PpmtfModel(Model):
         if not isinstance(method, FactorSynthesizer):
             raise InvalidParameter(f"{path} was made by {method}, expected PPMTF or PPMTF+")
         return cls(method, factors)
+
+
+def _sweep(sampler: Sampler, state: State, pool: Executor) -> None:
+    """One iteration; factors beyond all numbers, as only a damaged checkpoint has, are refused."""
+    try:
+        sampler.sweep(state, pool)
+    except np.linalg.LinAlgError as error:
+        raise InvalidParameter(
+            f"training cannot go on after iteration {state.iteration}: its factors are too large "
+            "to compute with; begin again without the checkpoint"
+        ) from error

@@ -28,6 +28,10 @@ class TestCsv:
         rows = list(read_cells(sheet_file('a, b ,"c,d"\n\n1,2,3\n')))
         assert rows == [(1, ["a", "b", "c,d"]), (2, [""]), (3, ["1", "2", "3"])]
 
+    def test_a_line_that_is_no_csv(self, sheet_file):
+        with pytest.raises(InvalidFile, match="line 2"):
+            list(read_cells(sheet_file('a,b\n1\r,"2"\n')))
+
     def test_has_no_sheets(self, sheet_file):
         path = sheet_file("a\n")
         with pytest.raises(InvalidParameter, match="no workbook"):

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Literal
 
+from tracecup.archives import reading_zip
 from tracecup.contest.archive.folder import (
     ABOUT_FILE,
     CITY_FILE,
@@ -153,7 +154,10 @@ def _about(name: str) -> zipfile.ZipInfo:
 def _unpack(path: Path, file: IO[bytes], folder: Path) -> None:
     """Unpack a zip of an archive; names that lead out of it and bombs are refused."""
     try:
-        with zipfile.ZipFile(file) as pack:
+        with (
+            reading_zip(lambda found: _no_archive(path, found)),
+            zipfile.ZipFile(file) as pack,
+        ):
             members = pack.infolist()
             size = sum(member.file_size for member in members)
             if size > MAX_UNPACKED or len(members) > MAX_FILES:
@@ -163,15 +167,23 @@ def _unpack(path: Path, file: IO[bytes], folder: Path) -> None:
                 if not is_safe_name(member.filename) or member.is_dir():
                     raise _no_archive(path, repr(member.filename))
                 target = folder / member.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with pack.open(member) as source, target.open("wb") as copy:
+                _make_room(path, target)
+                with pack.open(member) as source, target.open("xb") as copy:
                     _copy(path, source, copy, member.file_size)
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, RuntimeError) as error:
-        raise _no_archive(path, str(error) or type(error).__name__) from error
     except OSError as error:
         if isinstance(error, UnreadableFile):
             raise
         raise UnreadableFile(path, f"cannot be unpacked: {error.strerror or error}") from error
+
+
+def _make_room(path: Path, target: Path) -> None:
+    """The folder of a member; no member is a folder of others, or there twice."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise _no_archive(path, f"a folder that is a file, {target.parent.name!r}") from None
+    if target.exists():
+        raise _no_archive(path, f"the file {target.name!r} twice")
 
 
 def _copy(path: Path, source: IO[bytes], target: IO[bytes], size: int) -> None:

@@ -70,7 +70,7 @@ def read_cells(path: Path, sheet: str = "") -> Iterator[Row]:
     if sheet:
         raise InvalidParameter(f"{path} is no workbook (.xlsx) and has no sheet {sheet!r}")
     for number, line in enumerate(read_lines(path, SHEET_LIMITS), start=1):
-        yield number, [cell.strip() for cell in _fields(line)]
+        yield number, [cell.strip() for cell in _fields(path, number, line)]
 
 
 def sheet_names(path: Path) -> tuple[str, ...]:
@@ -87,9 +87,15 @@ def spelled(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def _fields(line: str) -> list[str]:
+def _fields(path: Path, number: int, line: str) -> list[str]:
     """The fields of a line of CSV; quotes as spreadsheets write them."""
-    return next(csv.reader([line]), [""]) if '"' in line else line.split(",")
+    if '"' not in line:
+        return line.split(",")
+    try:
+        return next(csv.reader([line]), [""])
+    except csv.Error as error:
+        told = Problem(number, "", show(line), f"a line of a table ({error})")
+        raise InvalidFile(path, [told]) from error
 
 
 def _workbook_rows(path: Path, sheet: str) -> Iterator[Row]:

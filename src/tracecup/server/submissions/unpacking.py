@@ -5,11 +5,9 @@ Names are only looked at, bytes go to files that we name; nothing is unpacked be
 
 from __future__ import annotations
 
-import errno
 import stat
 import struct
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +17,7 @@ from typing import IO
 
 from django.utils.translation import gettext as _
 
+from tracecup.archives import reading_zip
 from tracecup.contest.filenames import MAX_MEMBERS, parse_file_name
 from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
@@ -61,7 +60,7 @@ class Member:
         """The member on disk while it is needed; `Refused` for too much or broken content."""
         with store().temporary() as path:
             broken = Refused("invalid", _("This part of the archive is broken."))
-            with _refusing(broken), self._archive.open(self._info) as file:
+            with reading_zip(lambda _found: broken), self._archive.open(self._info) as file:
                 got = written(path, self._within_budget(file), self._most)
             yield got
 
@@ -81,7 +80,7 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]
     """
     with path.open("rb") as raw:
         _require_small_directory(raw)
-        with _refusing(_no_archive()):
+        with reading_zip(lambda _found: _no_archive()):
             archive = zipfile.ZipFile(raw)
         with archive:
             infos = [info for info in archive.infolist() if not _is_junk(info)]
@@ -102,21 +101,6 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]
                     member_bytes,
                     budget,
                 )
-
-
-@contextmanager
-def _refusing(refusal: Refused) -> Iterator[None]:
-    """Turn whatever the library says about a broken archive into a refusal."""
-    try:
-        yield
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError) as error:
-        raise refusal from error
-    except (ValueError, IndexError, OverflowError, RuntimeError) as error:
-        raise refusal from error
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a place in the file that cannot be
-            raise
-        raise refusal from error
 
 
 def _require_small_directory(raw: IO[bytes]) -> None:
