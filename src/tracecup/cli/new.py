@@ -48,9 +48,9 @@ def attack(
 
     Example: `tracecup new attack my_attack`
     """
-    from tracecup.front.starter import write_kit
+    from tracecup.front.starter import Sort, write_kit
 
-    sort = "trace-attack" if trace else "attack"
+    sort: Sort = "trace-attack" if trace else "attack"
     option = "--trace" if trace else "--reid"
     return _told(write_kit(sort, name, folder), name, option, as_json)
 
