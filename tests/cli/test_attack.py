@@ -21,6 +21,7 @@ from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.device import NumpyArrays
 from tracecup.registry import parse
+from tracecup.safeio import Limits
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
     read_inferred_table,
@@ -111,6 +112,18 @@ class TestReid:
         assert run(["attack", "reid", "HomeProb-R", *files, "--device", "cuda"]) == 0
         expected = HomeProbR().identify(CASE)
         assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+
+    def test_large_files_are_read_in_parts(
+        self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        large = [word.replace("traces_x.csv", "traces_x.parquet") for word in files]
+        write_traces(tmp_path / "reftraces_x.parquet", REFERENCE)
+        write_released(tmp_path / "pubtraces_x.parquet", RELEASED)
+        monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=100))
+        assert run(["attack", "reid", "VisitProb-R", *large]) == 0
+        expected = VisitProbR().identify(CASE)
+        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+        assert run(["attack", "reid", "Fuzzy-R", *large]) == 2
 
     def test_what_a_device_cannot_do_is_wrong_use(
         self, files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

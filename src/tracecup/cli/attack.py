@@ -14,7 +14,7 @@ import typer
 from tracecup.cli.common import CityFile, Json, Plugin, Seed, emit, load_city, table_of
 
 if TYPE_CHECKING:
-    from tracecup.attack import Case
+    from tracecup.attack import Case, ReidAttack
     from tracecup.learn.teach import Lesson
 
 Times = Annotated[Path, typer.Option("--clock", help="Times of the contest: info_time.csv.")]
@@ -80,6 +80,8 @@ def reid(
     if not isinstance(method, ReidAttack):
         raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
     method = replace(method, match=match) if match else method
+    if _are_large(reference, released):
+        return _reid_large(method, city, clock, reference, released, out, device, as_json)
     case = _load_case(city, clock, reference, released)
     started = time.perf_counter()
     table = method.identify_on(device, case, seed)
@@ -102,6 +104,55 @@ def reid(
         ("users named", f"{named} of {case.n_users}"),
         *((("it knew", remark),) if (remark := method.remark(case)) else ()),
         ("took", f"{seconds:.3f} s"),
+        ("written to", str(out)),
+    ]
+    emit(as_json, payload, table_of("Re-identification", rows))
+    return 0
+
+
+def _are_large(reference: Path, released: Path) -> bool:
+    """Whether both are Parquet and either has more rows than a reader takes into memory."""
+    from tracecup.safeio import DEFAULT_LIMITS
+    from tracecup.traces.visitfiles import parquet_rows
+
+    if {reference.suffix, released.suffix} != {".parquet"}:
+        return False
+    return max(map(parquet_rows, (reference, released))) > DEFAULT_LIMITS.max_rows
+
+
+def _reid_large(
+    method: ReidAttack,
+    city: Path,
+    clock: Path,
+    reference: Path,
+    released: Path,
+    out: Path,
+    device: str,
+    as_json: bool,
+) -> int:
+    """The attack on files that are read in parts."""
+    from tracecup.attack.outofcore import identify_files
+    from tracecup.city import read_clock
+    from tracecup.traces.files import write_inferred_table
+
+    started = time.perf_counter()
+    where, when = load_city(city), read_clock(clock)
+    table = identify_files(method, where, when, reference, released, device)
+    seconds = time.perf_counter() - started
+    write_inferred_table(out, table)
+    payload = {
+        "attack": str(method),
+        "match": method.match,
+        "device": device,
+        "users": len(table.users),
+        "remark": "read in parts",
+        "seconds": seconds,
+        "out": str(out),
+    }
+    rows = [
+        ("attack", f"{method} ({method.match}), files read in parts"),
+        ("users", f"{len(table.users)}"),
+        ("took", f"{seconds:.3f} s, reading included"),
         ("written to", str(out)),
     ]
     emit(as_json, payload, table_of("Re-identification", rows))
@@ -192,7 +243,7 @@ def attack_every(
 
     Example: `tracecup attack all mycontest/final --team 004 --out answers.zip`
     """
-    from tracecup.attack import InferenceAttack, ReidAttack, parse_inference, parse_reid
+    from tracecup.attack import InferenceAttack, parse_inference, parse_reid
     from tracecup.cli.common import people, progress
     from tracecup.contest.targets import attack_all
 

@@ -54,17 +54,19 @@ def _columns(
         raise InvalidFile(path, [Problem(0, "", f"{claimed} rows", f"exactly {rows} rows")])
     for batch in file:
         for c, name in enumerate(layout.lead):
-            lead[c].append(_numbers(path, name, batch.column(c), row, 2**31 - 1))
-        cell_sizes, cell_ids = _cells(path, layout, batch.column(len(layout.lead)), row, max_id)
+            lead[c].append(whole_numbers(path, name, batch.column(c), row, 2**31 - 1))
+        cell_sizes, ids_of_cells = cell_ids(
+            path, layout, batch.column(len(layout.lead)), row, max_id
+        )
         if cell_sizes.size and int(cell_sizes.max()) > max_set:
             k = int(np.argmax(cell_sizes > max_set))
             found = f"{int(cell_sizes[k])} ids in a cell"
             where = Problem(row + k + 1, layout.last, found, f"at most {max_set}")
             raise InvalidFile(path, [where])
         sizes.append(cell_sizes)
-        ids.append(cell_ids - 1)
+        ids.append(ids_of_cells - 1)
         row += batch.num_rows
-        n_ids += len(cell_ids)
+        n_ids += len(ids_of_cells)
         for count, most in ((row, limits.max_rows), (n_ids, limits.max_ids)):
             if count > most:
                 raise InvalidFile(path, [Problem(0, "", f"over {most} entries", f"at most {most}")])
@@ -100,7 +102,10 @@ def parquet_layout(path: Path, limits: Limits) -> tuple[tuple[str, ...], bool]:
     return decoded(path, limits, look, whole=False)
 
 
-def _numbers(path: Path, name: str, column: pa.Array, row: int, most: int) -> NDArray[np.int32]:
+def whole_numbers(
+    path: Path, name: str, column: pa.Array, row: int, most: int
+) -> NDArray[np.int32]:
+    """The numbers of a column, 1 to `most`; `row` is how many rows stand before it."""
     import pyarrow as pa
 
     if not pa.types.is_integer(column.type):
@@ -117,7 +122,7 @@ def _numbers(path: Path, name: str, column: pa.Array, row: int, most: int) -> ND
     return np.asarray(values, dtype=np.int32)
 
 
-def _cells(
+def cell_ids(
     path: Path, layout: Layout, column: pa.Array, row: int, max_id: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Sizes and ids of the last column's cells."""
@@ -131,7 +136,7 @@ def _cells(
         flat = column.flatten()
         sizes = np.diff(np.asarray(column.offsets)).astype(np.int32)
         try:
-            return sizes, _numbers(path, layout.last, flat, 0, max_id)
+            return sizes, whole_numbers(path, layout.last, flat, 0, max_id)
         except InvalidFile as error:
             problem = error.problems[0]
             k = int(np.searchsorted(np.cumsum(sizes), problem.line - 1, side="right"))
@@ -140,7 +145,7 @@ def _cells(
             raise InvalidFile(path, [moved]) from None
     if listed:
         raise InvalidFile(path, [Problem(0, layout.last, "lists", "one id in each row")])
-    ids = _numbers(path, layout.last, column, row, max_id)
+    ids = whole_numbers(path, layout.last, column, row, max_id)
     return np.ones(len(ids), dtype=np.int32), ids
 
 

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracecup.attack import Case, FuzzyR, HomeProbR, ReidAttack, VisitProbR
+from tracecup.attack.outofcore import count_scores, identify_files
+from tracecup.city import Clock, ContestClock
+from tracecup.errors import InvalidFile, InvalidParameter
+from tracecup.traces import SetTraces, Traces
+from tracecup.traces.files import write_released, write_traces
+from tracecup.traces.visitfiles import VisitCounts, read_visit_counts
+
+Make = Callable[..., Case]
+
+
+@pytest.fixture
+def case(make_case: Make) -> Case:
+    return make_case(3, users=40, days=2, sizes=(1, 1, 1, 0), gaps=0.2)
+
+
+def written(case: Case, folder: Path) -> tuple[ContestClock, Path, Path]:
+    slots = case.reference.clock.slots
+    clock = ContestClock.regular(days=2, slots=slots)
+    m = case.n_users
+    reference = Traces.of(case.reference.regions, clock.reference)
+    released = SetTraces(
+        case.released.offsets, case.released.regions, np.arange(m + 1, 2 * m + 1), clock.original
+    )
+    write_traces(folder / "reftraces.parquet", reference)
+    write_released(folder / "pubtraces.parquet", released)
+    return clock, folder / "reftraces.parquet", folder / "pubtraces.parquet"
+
+
+class TestIdentifyFiles:
+    @pytest.mark.parametrize("attack", [VisitProbR(), HomeProbR(), HomeProbR(slots=99)])
+    @pytest.mark.parametrize("rows", [7, 65_536])
+    def test_the_same_table_as_in_memory(
+        self,
+        attack: ReidAttack,
+        rows: int,
+        case: Case,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        monkeypatch.setattr("tracecup.parquetfiles.BATCH_ROWS", rows)
+        found = identify_files(attack, case.city, *written(case, tmp_path))
+        assert found == attack.identify(case)
+
+    def test_in_blocks_of_users(self, case: Case, tmp_path: Path) -> None:
+        clock, known, release = written(case, tmp_path)
+        theirs = read_visit_counts(release, "released", 35, clock.original)
+        ours = read_visit_counts(known, "reference", 35, clock.reference, users=40)
+        best = count_scores(ours, theirs, 35, max_table_entries=300).best()
+        assert best.tolist() == VisitProbR().identify(case).users.tolist()
+
+    @pytest.mark.parametrize(
+        "attack", [FuzzyR(), VisitProbR(members=3), VisitProbR(match="greedy")]
+    )
+    def test_what_needs_the_traces_says_so(
+        self, attack: ReidAttack, case: Case, tmp_path: Path
+    ) -> None:
+        with pytest.raises(InvalidParameter, match="in memory"):
+            identify_files(attack, case.city, *written(case, tmp_path))
+
+
+class TestReadVisitCounts:
+    CLOCK = Clock.regular(1, slots=2)
+
+    def read(self, path: Path, users: int = 2) -> VisitCounts:
+        return read_visit_counts(path, "reference", 5, self.CLOCK, users=users)
+
+    def test_by_hand(self, tmp_path: Path) -> None:
+        path = tmp_path / "reftraces.parquet"
+        write_traces(path, Traces.of([[4, 4], [0, 3]], self.CLOCK))
+        found = self.read(path)
+        assert found.offsets.tolist() == [0, 1, 3]
+        assert (found.regions.tolist(), found.counts.tolist()) == ([4, 0, 3], [2, 1, 1])
+
+    @pytest.mark.parametrize(
+        ("columns", "told"),
+        [
+            (([1, 1, 3], [1, 2, 1], [1, 1, 1]), r"line 3|3.*1 to 2"),
+            (([1, 1, 2], [1, 3, 1], [1, 1, 1]), "1 to 2"),
+            (([1, 2, 1], [1, 1, 2], [1, 1, 1]), "sorted by user and time"),
+            (([1, 1, 2], [1, 1, 1], [1, 1, 1]), "sorted by user and time"),
+            (([1, 1, 2], [1, 2, 1], [1, 6, 1]), "1 to 5"),
+        ],
+    )
+    def test_wrong_rows_are_named(
+        self, columns: tuple[list[int], ...], told: str, tmp_path: Path
+    ) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "reftraces.parquet"
+        pq.write_table(
+            pa.table(dict(zip(("user_id", "time_id", "reg_id"), columns, strict=True))), path
+        )
+        with pytest.raises(InvalidFile, match=told):
+            self.read(path)
+
+    def test_a_release_must_be_whole_and_of_single_regions(self, tmp_path: Path) -> None:
+        path = tmp_path / "pubtraces.parquet"
+        cells = SetTraces.of_cells([[[0], [1, 2]]], self.CLOCK).renamed(np.array([2]))
+        write_released(path, cells)
+        with pytest.raises(InvalidFile, match="at most one region"):
+            read_visit_counts(path, "released", 5, self.CLOCK)
+        with pytest.raises(InvalidFile, match="3 times"):
+            read_visit_counts(path, "released", 5, Clock.regular(1, slots=3))
