@@ -105,7 +105,8 @@ def contest_parts(
     if not len(testing):
         raise InvalidTraces(f"{records.n_users} users leave nobody to test with")
     everyone = records.take_days(used)
-    rest = everyone.take_users(testing[:0] if whole else testing)
+    tested = everyone.take_users(_present(everyone, testing))
+    rest = tested.take_users([]) if whole else tested
     before, after = rest.take_days(np.arange(known)), rest.take_days(np.arange(known, len(used)))
     both = np.flatnonzero(_has_records(before) & _has_records(after))
     if not whole and not len(both):
@@ -114,7 +115,7 @@ def contest_parts(
     return ContestParts(
         dataset,
         everyone.take_users(_present(everyone, training)),
-        everyone.take_users(_present(everyone, testing)),
+        tested,
         before.take_users(both),
         after.take_users(both),
         None if whole else ContestClock.regular(len(used) - known, *day, known),

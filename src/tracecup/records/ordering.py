@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 
 
-@kernel
 def order_by_user(
     user: NDArray[np.int64],
     n_users: int,
@@ -20,10 +20,26 @@ def order_by_user(
 ) -> NDArray[np.int64]:
     """Rows sorted by user (0..n_users-1), then time, then place; rows alike keep their order.
 
-    A counting sort by user, then a merge sort of each user's times, left out where they are in
-    order, and one pass that sorts places of equal times. O(n + users) for rows in order, else
-    O(n log(records of a user)).
+    A counting sort by user, then, in threads, a merge sort of each user's times, left out where
+    they are in order, and one pass that sorts places of equal times. O(n + users) for rows in
+    order, else O(n log(records of a user)).
+
+    >>> columns = np.array([1, 0, 1]), 2, np.array([5.0, 1.0, 3.0]), np.array([0, 0, 0])
+    >>> order_by_user(*columns).tolist()
+    [1, 2, 0]
     """
+    start, order = _grouped(user, n_users)
+
+    def work(low: int, high: int) -> None:
+        _sort_users(low, high, start, order, time, place)
+
+    map_blocks(work, n_users)
+    return np.asarray(order)
+
+
+@kernel
+def _grouped(user: NDArray[np.int64], n_users: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(where each user's rows begin, rows by user in their order)."""
     start = np.zeros(n_users + 1, dtype=np.int64)
     for k in range(len(user)):
         start[user[k] + 1] += 1
@@ -34,7 +50,19 @@ def order_by_user(
     for k in range(len(user)):
         order[free[user[k]]] = k
         free[user[k]] += 1
-    for u in range(n_users):
+    return start, order
+
+
+@kernel
+def _sort_users(
+    low: int,
+    high: int,
+    start: NDArray[np.int64],
+    order: NDArray[np.int64],
+    time: NDArray[np.float64],
+    place: NDArray[np.int32],
+) -> None:
+    for u in range(low, high):
         rows = order[start[u] : start[u + 1]]
         rising = True
         for k in range(1, len(rows)):
@@ -50,7 +78,6 @@ def order_by_user(
                 rows[at] = rows[at - 1]
                 at -= 1
             rows[at] = row
-    return order
 
 
 def first_of_events(
