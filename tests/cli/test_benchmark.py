@@ -5,7 +5,7 @@ import json
 import pytest
 
 import tracecup.cli.benchmark as command
-from tracecup import Traces
+from tracecup import Traces, front
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.benchmark import names_of, seeds_of
 from tracecup.cli.main import run
@@ -81,7 +81,7 @@ class TestBenchmark:
         assert run([*WORDS, *GRID]) == 0
         said = capsys.readouterr()
         assert "town team001" in said.out
-        assert "0.000±0.000" in said.out
+        assert "0.000 [0.000, 0.299]" in said.out  # Wilson for nobody of nine, twice
         assert "4 cells run, 0 found finished" in said.err
         assert "tuned" not in said.err
 
@@ -127,6 +127,17 @@ class TestSeedsOf:
     def test_refused(self, text):
         with pytest.raises(InvalidParameter):
             seeds_of(text)
+
+
+class TestDemo:
+    def test_from_nothing_by_one_command(self, folder, capsys, monkeypatch):
+        made = front.load_demo
+        monkeypatch.setattr(front, "load_demo", lambda: made(days=1, users=6))
+        words = ["benchmark", "--demo", "--out", "out", "--seeds", "1"]
+        assert run([*words, *GRID, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["summary"][0]["data"] == "demo"
+        assert run(["benchmark", "--out", "out"]) == 2
+        assert "--data FOLDER, or --demo" in capsys.readouterr().err
 
 
 class TestEmptyNames:

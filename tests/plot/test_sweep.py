@@ -16,6 +16,7 @@ def table(*given: tuple[str, str, int, str, str, float], floor: float | None = 0
             "data": "d", "team": team, "defence": defence, "tuned": defence, "tuning": "tuned",
             "seed": seed, "floor": floor,
             "utility": 0.6, "kind": kind, "attack": attack, "score": score,
+            "low": score, "high": score,
         }  # fmt: skip
         rows.append(tuple(held[name] for name in COLUMNS))
     return Table.of(COLUMNS, rows)

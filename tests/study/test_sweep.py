@@ -474,6 +474,19 @@ class TestSummarize:
         assert first["s_t_min"] == pytest.approx(0.25)  # 0.3 and 0.2
         assert first["expected_error_km"] == pytest.approx(1.5)
 
+    def test_intervals_by_hand(self):
+        narrow = [
+            row("A", 1, "reid", "R", 0.5, low=0.4, high=0.7),
+            row("A", 2, "reid", "R", 0.5, low=0.4, high=0.7),
+            row("B", 1, "reid", "R", 0.4, low=0.4, high=0.4),
+            row("B", 2, "reid", "R", 0.41, low=0.41, high=0.41),
+        ]
+        first, second = summarize(Table.of(COLUMNS, narrow)).records()
+        assert (first["s_r_low"], first["s_r_high"]) == pytest.approx((0.4, 0.7))
+        half = 12.7062 * 0.01 / 2**0.5 / 2**0.5  # Student's t with one degree of freedom
+        assert second["s_r_high"] - second["s_r_min"] == pytest.approx(half, rel=1e-4)
+        assert first["s_t_low"] is None
+
     def test_attacks_that_do_not_look_are_kept_apart(self):
         first = summarize(HAND).row(defence="A")
         assert first["s_t_linked"] == pytest.approx(0.3)  # 0.4 and 0.2

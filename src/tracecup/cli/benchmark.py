@@ -52,16 +52,22 @@ def add(app: typer.Typer) -> None:
 
 
 def benchmark(
+    out: Annotated[Path, typer.Option("--out", help="Folder for cells, tables and the picture.")],
     data: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             "--data",
             help="Folder with info_region.csv, info_time.csv, reftraces_TEAM and orgtraces_TEAM, "
             "or the archive of a contest; may be repeated. Every team in it is a data set.",
             show_default=False,
         ),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Folder for cells, tables and the picture.")],
+    ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo", help="Contest-like data of 300 people and 20 days from the shipped model."
+        ),
+    ] = False,
     defences: Annotated[
         list[str] | None,
         typer.Option("--defences", help="Names with commas between; may be repeated."),
@@ -97,13 +103,21 @@ def benchmark(
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
     """
+    from tracecup.errors import InvalidParameter
     from tracecup.jobs import engine as engine_of
     from tracecup.study import comparison
     from tracecup.study.sweep import sweep
     from tracecup.study.sweepdata import find_data
     from tracecup.study.sweeptable import summarize, write_tables
 
-    sets = find_data(data)
+    folders = list(data or [])
+    if demo:
+        from tracecup.front import load_demo
+
+        folders.append(load_demo().save(out / "demo"))
+    if not folders:
+        raise InvalidParameter("give --data FOLDER, or --demo for data from the shipped model")
+    sets = find_data(folders)
     learned = all(one.suits_shipped_model() for one in sets)
     every = comparison.portfolio(strength, learned=learned)
     with engine_of(engine) as executor, progress("sweeping") as advance:
@@ -223,7 +237,8 @@ def _shown(summary: Rows) -> list[Table]:
         found = list(rows)
         seeds = sorted({row["seeds"] for row in found})
         said = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-        title = escape(f"{data} {team}: mean±standard deviation over seeds ({said})")
+        over = "users and seeds" if seeds[-1] > 1 else "users"
+        title = escape(f"{data} {team}".strip() + f": mean over seeds ({said}), [95% over {over}]")
         table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
         for name in HEADS:
             table.add_column(name, overflow="fold", no_wrap=name.startswith("s_"))
@@ -233,12 +248,12 @@ def _shown(summary: Rows) -> list[Table]:
                 escape(row["ran"]),
                 f"{row['utility']:.3f}",
                 f"[red]{mark}[/red]" if mark == "below" else mark,
-                _spelled(row["s_r_min"], row["s_r_min_sd"]),
+                _spelled(row, "s_r_min", "s_r"),
                 (row["s_r_by"] or "").partition("(")[0],
-                _spelled(row["s_t_min"], row["s_t_min_sd"]),
+                _spelled(row, "s_t_min", "s_t"),
                 (row["s_t_by"] or "").partition("(")[0],
-                _spelled(row["s_t_linked"], row["s_t_linked_sd"]),
-                _spelled(row["s_t_prior"], None),
+                _spelled(row, "s_t_linked", "s_t_linked"),
+                _spelled(row, "s_t_prior"),
                 f"{true_link_bound(row['utility']):.3f}",
             )
         table.caption = (
@@ -252,7 +267,12 @@ def _shown(summary: Rows) -> list[Table]:
     return tables
 
 
-def _spelled(mean: float | None, deviation: float | None) -> str:
-    if mean is None:
+def _spelled(row: dict[str, Any], column: str, ends: str = "") -> str:
+    """A score, with its interval if it has one; escaped for the table."""
+    if row[column] is None:
         return "–"
-    return f"{mean:.3f}" if deviation is None else f"{mean:.3f}±{deviation:.3f}"
+    said = f"{row[column]:.3f}"
+    if not ends:
+        return said
+    low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+    return escape(f"{said} [{low:.3f}, {high:.3f}]")

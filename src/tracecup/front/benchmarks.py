@@ -59,16 +59,11 @@ class Benchmark(Result):
             | {
                 "data": f"{row['data']} {row['team']}".strip(),
                 "s_r": row["s_r_min"],
-                "s_r_sd": row["s_r_min_sd"],
                 "s_t": row["s_t_min"],
-                "s_t_sd": row["s_t_min_sd"],
                 "prior": row["s_t_prior"],
             }
             for row in self.summary.records()
         ]
-
-    def _intervals(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        return {}
 
 
 def benchmark(

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from tracecup.city import City, ContestClock
+from tracecup.city import City, ContestClock, write_city, write_clock
 from tracecup.contest.entries import Entry
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter
 from tracecup.registry import nearest
 from tracecup.study.sweepdata import DataSet, find_data
 from tracecup.traces import Traces
+from tracecup.traces.files import write_traces
 
 PathName = str | PathLike[str]
 DEMO_USERS = 300
@@ -65,6 +66,16 @@ class Data:
             f"<Data {self.name}: {len(self)} users, {known.days} reference and {hidden.days} "
             f"original days of {hidden.slots} slots, {self.city.n_regions} regions>"
         )
+
+    def save(self, folder: PathName) -> Path:
+        """Write the files of a contest, originals included, for `load` and every command."""
+        out = Path(folder)
+        out.mkdir(parents=True, exist_ok=True)
+        write_city(out / "info_region.csv", self.city)
+        write_clock(out / "info_time.csv", self.clock)
+        write_traces(out / "reftraces.csv.zst", self.reference)
+        write_traces(out / "orgtraces.csv.zst", self.original)
+        return out
 
     def _repr_html_(self) -> str:
         from tracecup.front.html import data_card

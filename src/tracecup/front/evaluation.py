@@ -162,6 +162,15 @@ class Evaluation(Result):
             "differences": self.differences(),
         }
 
+    def intervals(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+        """Those of the summary, from every user with every seed."""
+        names = [f"{score}_{end}" for score in ("s_r", "s_t_linked") for end in ("low", "high")]
+        return {
+            (row["data"], row["defence"]): {name: row[name] for name in names}
+            for row in self.summary.records()
+            if row["s_t_linked"] is not None
+        }
+
     def said(self) -> str:
         """Sizes and the most private defence, in a line."""
         sets = len({run.data.name for run in self.runs})

@@ -33,6 +33,10 @@ class Result:
         """The tables by name."""
         raise NotImplementedError
 
+    def intervals(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
+        """Intervals for the picture by data set and defence, where better ones are known."""
+        return {}
+
     def said(self) -> str:
         """The result in a line."""
         raise NotImplementedError
@@ -69,8 +73,7 @@ class Result:
         from tracecup.plot.sweep import scatter
         from tracecup.safeio import atomic_write
 
-        held = self.tables()
-        picture = scatter(held["attacks"], self._intervals())
+        picture = scatter(self.tables()["attacks"], self.intervals())
         if picture is None:
             raise InvalidParameter(
                 "a picture needs a re-identification and a trace inference at least"
@@ -85,11 +88,6 @@ class Result:
             with atomic_write(Path(path)) as file:
                 file.write(content)
         return picture
-
-    def _intervals(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
-        """Rows of the summary with intervals, by data set and defence; none by default."""
-        rows = self.tables()["summary"].records()
-        return {(row["data"], row["defence"]): row for row in rows if "s_r_low" in row}
 
     def _table(self, name: str) -> Table:
         held = self.tables()
@@ -128,8 +126,7 @@ def _spelled(row: Mapping[str, Any], column: str) -> str:
     value = row[column]
     if value is None:
         return "–"
-    low, high = row.get(f"{column}_low"), row.get(f"{column}_high")
+    low, high = row[f"{column}_low"], row[f"{column}_high"]
     if low is not None and high is not None:
         return f"{value:.3f} [{low:.3f}, {high:.3f}]"
-    deviation = row.get(f"{column}_sd")
-    return f"{value:.3f}" if deviation is None else f"{value:.3f} ± {deviation:.3f}"
+    return f"{value:.3f}"

@@ -1,6 +1,6 @@
 """The picture of a sweep: privacy against re-identification and against trace inference.
 
-One mark per defence and data set, with the spread over the seeds.
+One mark per defence and data set, with intervals over users and seeds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Intervals = Mapping[tuple[str, str], Mapping[str, Any]]
 def scatter(table: Table, intervals: Intervals | None = None) -> Picture | None:
     """s_R,min against s_T,linked of every defence; None unless both kinds of attack were run.
 
-    Bars are the spread over the seeds, or `intervals` where they are known.
+    Bars are intervals over users and seeds: those of `summarize`, or narrower ones from
+    elsewhere.
 
     Marks stand at the minimum over trace inferences that use the release. Attacks that do not
     look at it reach the same for every defence: a dashed line (for several data sets a band).
@@ -36,9 +37,11 @@ def scatter(table: Table, intervals: Intervals | None = None) -> Picture | None:
         return None
     for row in rows:
         if row["s_t_linked"] is None:  # nothing but attacks that do not look
-            row["s_t_linked"], row["s_t_linked_sd"] = row["s_t_min"], row["s_t_min_sd"]
+            row["s_t_linked"] = row["s_t_min"]
+            row["s_t_linked_low"], row["s_t_linked_high"] = row["s_t_low"], row["s_t_high"]
     for row in rows:
-        row["ends"] = _ends(row, (intervals or {}).get((row["data"], row["defence"]), {}))
+        row.update((intervals or {}).get((row["data"], row["defence"]), {}))
+        row["ends"] = _ends(row)
     names = list(dict.fromkeys(row["defence"] for row in rows))
     labels = {name: label_of(table.where(defence=name).column("tuned")) for name in names}
     ceilings = [row["s_t_prior"] for row in rows if row["s_t_prior"] is not None]
@@ -46,7 +49,7 @@ def scatter(table: Table, intervals: Intervals | None = None) -> Picture | None:
     with styled():
         height = max(4.2, 1.4 + 0.24 * len(names))
         title = "Defences against their strongest attacks"
-        figure = sheet(Source(_foot(table, rows, intervals)), height, title=title)
+        figure = sheet(Source(_foot(table, rows)), height, title=title)
         axes = figure.subplots()
         for k, name in enumerate(names):
             # Eight colours and eight markers, shifted after each round: 64 different marks.
@@ -69,16 +72,14 @@ def scatter(table: Table, intervals: Intervals | None = None) -> Picture | None:
     return Picture("scatter", alt, figure)
 
 
-def _ends(row: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Any, Any]:
+def _ends(row: Mapping[str, Any]) -> tuple[Any, Any]:
     """Lengths of the bars across and up: below and above the mark; None for no bar."""
     found: list[Any] = []
-    for mine, theirs in (("s_r_min", "s_r"), ("s_t_linked", "s_t_linked")):
-        low, high = known.get(f"{theirs}_low"), known.get(f"{theirs}_high")
-        if low is not None and high is not None:
-            found.append([[max(0.0, row[mine] - low)], [max(0.0, high - row[mine])]])
-        else:
-            spread = row[f"{mine}_sd"]
-            found.append([[spread], [spread]] if spread else None)
+    for value, ends in (("s_r_min", "s_r"), ("s_t_linked", "s_t_linked")):
+        low, high = row[f"{ends}_low"], row[f"{ends}_high"]
+        known = low is not None and high is not None and high > low
+        bar = [[max(0.0, row[value] - low)], [max(0.0, high - row[value])]] if known else None
+        found.append(bar)
     return found[0], found[1]
 
 
@@ -88,17 +89,16 @@ def _reach(row: Mapping[str, Any], column: str, which: int) -> tuple[float, floa
     return row[column] - ends[0][0], row[column] + ends[1][0]
 
 
-def _foot(table: Table, rows: Sequence[dict[str, Any]], intervals: Intervals | None) -> str:
+def _foot(table: Table, rows: Sequence[dict[str, Any]]) -> str:
     sets = {(row["data"], row["team"]) for row in rows}
     seeds, floor = max(row["seeds"] for row in rows), table.column("floor")[0]
     said = [
         f"{len(sets)} data set{_s(len(sets))}, {seeds} seed{_s(seeds)}",
         "defences as written" if floor is None else f"defences tuned to utility {floor:g}",
     ]
-    if intervals:
-        said.append("bars: 95 % intervals over users and seeds")
-    elif any(row["s_r_min_sd"] or row["s_t_linked_sd"] for row in rows):
-        said.append("bars: standard deviation over the seeds")
+    if any(end is not None for row in rows for end in row["ends"]):
+        over = "users and seeds" if seeds > 1 else "users"
+        said.append(f"bars: 95 % intervals over {over}")
     if any(row["tuning"] == "coarse" for row in rows):
         coarse = dict.fromkeys(row["ran"] for row in rows if row["tuning"] == "coarse")
         said.append(f"knob too coarse to reach the floor: {', '.join(coarse)}")

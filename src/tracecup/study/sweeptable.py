@@ -6,11 +6,14 @@ The strongest attack of each kind counts, as in a contest.
 from __future__ import annotations
 
 import hashlib
+import math
 import statistics
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+from scipy import special
 
 from tracecup.safeio import atomic_write
 from tracecup.score import is_valid
@@ -40,6 +43,12 @@ SUMMARY = (
     "s_t_prior",
     "expected_error_km",
     "defence_seconds",
+    "s_r_low",
+    "s_r_high",
+    "s_t_low",
+    "s_t_high",
+    "s_t_linked_low",
+    "s_t_linked_high",
 )
 
 
@@ -100,7 +109,10 @@ def summarize(table: Table) -> Table:
     lowest most often (ties: the one named first); likewise for s_T, with the expected error of
     the attack that was lowest. `s_t_linked` is the same minimum over the attacks that use the
     release, `s_t_prior` over those that do not: the ceiling above which no defence earns credit.
-    Deviations are those of a sample (n - 1); None for one seed.
+    Deviations are those of a sample (n - 1); None for one seed. `low` and `high` are the ends of
+    95 % intervals over users and seeds: half width^2 = mean over the seeds of that over users^2 +
+    (t_{n-1} deviation / sqrt(n))^2, rather too wide than too narrow, as one seed's spread over
+    users holds some of that over seeds; cut to 0..1.
     `valid`: every seed keeps the floor; None where there is none.
     """
     rows = []
@@ -126,6 +138,9 @@ def summarize(table: Table) -> Table:
                 _spread([row["score"] for row in prior])[0],
                 _spread([row["expected_error_km"] for row in trace])[0],
                 _spread([row["defence_seconds"] for row in first])[0],
+                *_interval(reid),
+                *_interval(trace),
+                *_interval(linked),
             )
         )
     return Table.of(SUMMARY, rows)
@@ -157,6 +172,21 @@ def _spread(values: Sequence[float]) -> tuple[float | None, float | None]:
         return None, None
     deviation = statistics.stdev(values) if len(values) > 1 else None
     return statistics.fmean(values), deviation
+
+
+def _interval(rows: Sequence[dict[str, Any]]) -> tuple[float | None, float | None]:
+    """Low and high over users and seeds; see `summarize`."""
+    if not rows:
+        return None, None
+    scores = [row["score"] for row in rows]
+    mean, deviation = statistics.fmean(scores), _spread(scores)[1] or 0.0
+    quantile = float(special.stdtrit(len(rows) - 1, 0.975)) if len(rows) > 1 else 0.0
+    by_seeds = quantile**2 * deviation**2 / len(rows)
+    halves = [
+        math.sqrt(statistics.fmean((row["score"] - row[end]) ** 2 for row in rows) + by_seeds)
+        for end in ("low", "high")
+    ]
+    return max(0.0, mean - halves[0]), min(1.0, mean + halves[1])
 
 
 def usual(names: Sequence[str]) -> str | None:
