@@ -74,10 +74,7 @@ def measured(users: int, events: int, places: int, files: bool) -> dict[str, Any
     attack.identify(Case(city, known, SetTraces.of_traces(shown)))  # kernels are compiled
     first, second = traces(users, events, places, 1)
     order = np.random.default_rng(2).permutation(users)
-    regions = (
-        len(np.unique(second[0])),
-        float(np.mean([len(set(r)) for r in second[:500].tolist()])),
-    )
+    distinct = float(np.mean([len(set(row)) for row in second[:500].tolist()]))
     known = Traces.of(first, clock.reference)
     shown = Traces.of(second[order], clock.original)
     del first, second
@@ -101,7 +98,7 @@ def measured(users: int, events: int, places: int, files: bool) -> dict[str, Any
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     product = product_seconds(users)
     return {
-        "users": users, "events": events, "distinct": regions[1], "files": files,
+        "users": users, "events": events, "distinct": distinct, "files": files,
         "seconds": seconds, "product": product, "ratio": seconds / product, "peak_mb": peak,
         "hits": float((table.users == order).mean()),
     }  # fmt: skip

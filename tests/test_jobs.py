@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import signal
 import sys
 import time
@@ -19,6 +20,7 @@ import pytest
 
 from simplejobs import always_dies, dies_once, refuses
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
+from tracecup.contest.archive.verify import verify
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.stages import TIMINGS_FILE
 from tracecup.contest.worlds import BuiltinWorld
@@ -32,6 +34,7 @@ from tracecup.jobs import (
     engine,
     own_versions,
 )
+from tracecup.study.comparison import compare
 from tracecup.study.sweep import COLUMNS, sweep
 from tracecup.study.sweepdata import find_data
 from tracecup.traces import Traces
@@ -155,6 +158,46 @@ def season_bytes(folder: Path, jobs: Jobs | None) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
+def local_season(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """The folder and the bytes of the season, played in this process."""
+    folder = tmp_path_factory.mktemp("season") / "local"
+    return folder, season_bytes(folder, None)
+
+
+class TestJobsOfProcesses:
+    def test_verification_finds_the_same(
+        self, processes: ProcessJobs, local_season: tuple[Path, dict[str, bytes]], tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "changed"
+        shutil.copytree(local_season[0], folder)
+        assert verify(folder, jobs=processes) == []
+        answer = next((folder / "answers").rglob("etraces*002*"))
+        answer.write_bytes(answer.read_bytes().replace(b"1", b"2"))
+        found = verify(folder, jobs=processes)
+        assert found
+        assert found == verify(folder)
+
+    def test_comparison_finds_the_same(self, processes: ProcessJobs) -> None:
+        city = City(Grid.from_metres(5, 7, width_m=341.25, height_m=346.875))
+        random = np.random.default_rng(2)
+        parts = [Traces.of(random.integers(35, size=(9, 4))) for _ in "ab"]
+        options: dict[str, Any] = {
+            "defences": ["None", "RR(3)", "PL(4,1)"],
+            "reid_attacks": ["VisitProb-R"],
+            "trace_attacks": ["Replay-T"],
+        }
+        here = compare(city, *parts, **options)
+        there = compare(city, *parts, **options, executor=processes)
+        assert [(d.defence, d.utility.value) for d in here] == [
+            (d.defence, d.utility.value) for d in there
+        ]
+        for kind in ("reid", "trace"):
+            assert [[a.score.value for a in getattr(d, kind)] for d in here] == [
+                [a.score.value for a in getattr(d, kind)] for d in there
+            ]
+
+
+@pytest.fixture(scope="module")
 def name() -> Iterator[str]:
     """The engine of one real cluster of two processes, for all tests in turn."""
     import distributed
@@ -169,9 +212,8 @@ def name() -> Iterator[str]:
 @needs_dask
 class TestDask:
     def test_a_season_has_the_same_bytes_though_a_worker_is_killed(
-        self, name: str, tmp_path: Path
+        self, name: str, local_season: tuple[Path, dict[str, bytes]], tmp_path: Path
     ) -> None:
-        wanted = season_bytes(tmp_path / "local", None)
         killed: list[int] = []
 
         class Killing(DaskJobs):
@@ -190,7 +232,7 @@ class TestDask:
         found = season_bytes(tmp_path / "dask", jobs)
         jobs.shutdown()
         assert killed
-        assert found == wanted
+        assert found == local_season[1]
 
     def test_a_benchmark_has_the_same_cells(self, name: str, tmp_path: Path) -> None:
         data = tmp_path / "data"

@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Json, emit, progress, table_of
+from tracecup.cli.common import Engine, Json, emit, progress, table_of
 
 
 def verify(
@@ -24,6 +24,7 @@ def verify(
     rerun_samples: Annotated[
         bool, typer.Option("--rerun-samples", help="Also run the sample attacks again.")
     ] = False,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Compute every score, minimum, award and commitment of an archive again and compare.
@@ -35,9 +36,16 @@ def verify(
     """
     from tracecup.contest.archive.export import opened
     from tracecup.contest.archive.verify import verify as look
+    from tracecup.jobs import engine as engine_of
 
-    with opened(archive) as folder, progress("scoring again") as advance:
-        found = look(folder, digest=digest, rerun_samples=rerun_samples, progress=advance)
+    with (
+        opened(archive) as folder,
+        engine_of(engine) as jobs,
+        progress("scoring again") as advance,
+    ):
+        found = look(
+            folder, digest=digest, rerun_samples=rerun_samples, progress=advance, jobs=jobs
+        )
     payload = {"archive": str(archive), "equal": not found, "differences": found}
     if not found:
         emit(as_json, payload, table_of("Verified", [(escape(str(archive)), "all equal")]))

@@ -15,6 +15,7 @@ from rich.table import Table
 from tracecup.cli.common import (
     CityFile,
     ClockFile,
+    Engine,
     Json,
     OriginalFile,
     Plugin,
@@ -69,6 +70,7 @@ def compare(
         Path | None, typer.Option("--markdown", help="Also write the tables to this file.")
     ] = None,
     plugin: Plugin = None,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Run defences, tuned to a utility floor, against attacks; the strongest attack counts.
@@ -83,6 +85,7 @@ def compare(
     """
     from tracecup.attack.learned import shipped_suits
     from tracecup.facts.text import spelled
+    from tracecup.jobs import engine as engine_of
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
     from tracecup.traces.files import read_traces
@@ -101,7 +104,7 @@ def compare(
     )
     every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
     kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
-    with progress("comparing") as advance:
+    with engine_of(engine) as jobs, progress("comparing") as advance:
         results = comparison.compare(
             where,
             known,
@@ -113,6 +116,7 @@ def compare(
             floor=None if as_written else floor,
             seed=seed,
             progress=advance,
+            executor=jobs,
         )
     if markdown:
         with atomic_write(markdown) as file:

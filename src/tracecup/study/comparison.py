@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from tracecup.attack import (
     Case,
@@ -26,6 +28,7 @@ from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.rules import ScoreRules
 from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
 from tracecup.score import (
@@ -152,12 +155,14 @@ def compare(
     floor: float | None = FLOOR,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
+    executor: Executor | None = None,
 ) -> list[Defended]:
     """Run each defence, tuned to the utility `floor`, against each attack.
 
     A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
     that keeps `floor`; with `floor=None` all are taken as written. Where no attacks of a kind are
-    given, all of `portfolio` at the `strength` are run. All draws derive from `seed`.
+    given, all of `portfolio` at the `strength` are run. All draws derive from `seed`. With an
+    `executor` every defence is a job of its own.
     """
     every = portfolio(strength, learned=shipped_suits(city, original.clock.slots))
     if reid_attacks is None:
@@ -171,25 +176,44 @@ def compare(
     reid = [parse_reid(one) if isinstance(one, str) else one for one in reid_attacks]
     trace = [parse_inference(one) if isinstance(one, str) else one for one in trace_attacks]
     attacks: list[ReidAttack | InferenceAttack] = [*reid, *trace]
-    total, done, results = len(defences) * (1 + len(attacks)), 0, []
+    total, done = len(defences) * (1 + len(attacks)), 0
 
-    def advance() -> None:
+    def advance(steps: int = 1) -> None:
         nonlocal done
-        done += 1
+        done += steps
         if progress:
             progress(done, total)
 
-    for defence in defences:
-        made = release(city, reference, original, defence, floor=floor, seed=seed)
+    job = partial(_defended, city, reference, original, attacks, floor, seed)
+    if executor is None:
+        return [job(defence, advance) for defence in defences]
+    results: dict[int, Defended] = {}
+    calls = ((k, partial(job, defence)) for k, defence in enumerate(defences))
+    for k, future in done_as_they_come(executor, calls):
+        results[k] = future.result()
+        advance(1 + len(attacks))
+    return [results[k] for k in range(len(defences))]
+
+
+def _defended(
+    city: City,
+    reference: Traces,
+    original: Traces,
+    attacks: Sequence[ReidAttack | InferenceAttack],
+    floor: float | None,
+    seed: int,
+    defence: Defence,
+    advance: Callable[[], None] = lambda: None,
+) -> Defended:
+    """One defence against all attacks."""
+    made = release(city, reference, original, defence, floor=floor, seed=seed)
+    advance()
+    met: dict[bool, list[Attacked]] = {True: [], False: []}
+    for method in attacks:
+        met[isinstance(method, ReidAttack)].append(attack(made, method, seed))
         advance()
-        met = []
-        for method in attacks:
-            met.append(attack(made, method, seed))
-            advance()
-        identified, inferred = tuple(met[: len(reid)]), tuple(met[len(reid) :])
-        measured = (made.tuned, made.utility, made.seconds, identified, inferred)
-        results.append(Defended(*measured, made.method.crowd, made.tuning))
-    return results
+    measured = (made.tuned, made.utility, made.seconds, tuple(met[True]), tuple(met[False]))
+    return Defended(*measured, made.method.crowd, made.tuning)
 
 
 def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, ...]:

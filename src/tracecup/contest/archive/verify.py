@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -35,6 +37,7 @@ from tracecup.contest.sheets import Sheet, write_sheet
 from tracecup.contest.smallfiles import read_json
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
+from tracecup.jobs import Jobs
 from tracecup.safeio import plain_name
 from tracecup.traces import SetTraces
 
@@ -48,19 +51,27 @@ def verify(
     digest: str | None = None,
     rerun_samples: bool = False,
     progress: Progress | None = None,
+    jobs: Jobs | None = None,
 ) -> list[str]:
     """Every difference between an archive and what its files say, in words; empty if all is well.
 
     `digest` is the published one of the manifest; without it the one in the archive is taken.
-    With `rerun_samples` the sample attacks are run again and their answers compared.
+    With `rerun_samples` the sample attacks are run again and their answers compared. With `jobs`
+    data sets are looked at there, which must find the folder at the same path.
     """
-    return _Verification(Archive(folder), digest, rerun_samples, progress).all()
+    return _Verification(Archive(folder), digest, rerun_samples, progress, jobs).all()
 
 
 class _Verification:
     def __init__(
-        self, archive: Archive, digest: str | None, rerun: bool, progress: Progress | None
+        self,
+        archive: Archive,
+        digest: str | None,
+        rerun: bool,
+        progress: Progress | None,
+        jobs: Executor | None = None,
     ) -> None:
+        self.jobs = jobs
         self.archive, self.digest, self.rerun, self.progress = archive, digest, rerun, progress
         self.found: list[str] = []
 
@@ -90,16 +101,12 @@ class _Verification:
         look: Callable[[_Verification, Entry], T],
         progress: Progress | None = None,
     ) -> list[T]:
-        """Look at data sets in threads; what is found is told in their order."""
-
-        def work(entry: Entry) -> tuple[list[str], list[T]]:
-            part, seen = _Verification(self.archive, self.digest, self.rerun, None), []
-            with part.looking_at(entry.label):
-                seen.append(look(part, entry))
-            return part.found, seen
-
-        results: list[T] = []
-        with threads() as pool:
+        """Look at data sets in threads or as jobs; what is found is told in their order."""
+        results = list[T]()
+        # what was read is shared by threads, but does not travel
+        archive = self.archive if self.jobs is None else Archive(self.archive.root.absolute())
+        work = partial(_looked_at, archive, self.digest, self.rerun, look)
+        with threads() if self.jobs is None else nullcontext(self.jobs) as pool:
             for k, (found, seen) in enumerate(pool.map(work, entries), start=1):
                 self.found += found
                 results += seen
@@ -155,17 +162,17 @@ class _Verification:
             self.found.append(f"{where}: does not list the releases as they were judged")
         sealed = dict(held.get("commitments", {}))
         teams = [Entry(team) for team in range(BENCHMARK_TEAM, archive.about.teams + 1)]
-        self.each(teams, lambda part, one: part.opening(one.team, sealed.get(one.number)))
+        self.each(teams, partial(_Verification.opening, committed=sealed))
 
-    def opening(self, team: int, committed: object) -> None:
+    def opening(self, one: Entry, committed: Mapping[str, object]) -> None:
         """What is opened is what was committed to, and fixes the files that are there."""
-        archive = self.archive
+        archive, team, wanted_hash = self.archive, one.team, committed.get(one.number)
         for opened in (True, False):
             path = archive.opening_file(team, opened=opened)
             opening = read_opening(path)
             where = _inside(archive, path)
-            if opening.commitment != committed or content_hash(path) != committed:
-                self.found.append(f"{where}: is not what was committed to ({committed})")
+            if opening.commitment != wanted_hash or content_hash(path) != wanted_hash:
+                self.found.append(f"{where}: is not what was committed to ({wanted_hash})")
         own = [entry for entry in archive.defenders if entry.team == team]
         wanted = flow.seal(archive, own, opening.nonce).files
         for name in sorted({*wanted, *opening.files}):
@@ -225,6 +232,20 @@ class _Verification:
         where = _inside(self.archive, path)
         with self.looking_at(where):
             self.found += [f"{where}: {said}" for said in look(path, computed)]
+
+
+def _looked_at(
+    archive: Archive,
+    digest: str | None,
+    rerun: bool,
+    look: Callable[[_Verification, Entry], T],
+    entry: Entry,
+) -> tuple[list[str], list[T]]:
+    """One data set: what differs, and what was seen."""
+    part, seen = _Verification(archive, digest, rerun, None), list[T]()
+    with part.looking_at(entry.label):
+        seen.append(look(part, entry))
+    return part.found, seen
 
 
 def _sheet_text(sheet: Sheet) -> str:
