@@ -303,7 +303,7 @@ def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[tuple
             if len(rest) > limits.max_line:
                 raise long_line(path, lines_done + 1, limits)
             continue
-        whole, rest = rest + block[:cut], block[cut:]
+        whole, rest = b"".join((rest, memoryview(block)[:cut])), block[cut:]
         lines = whole.count(b"\n")
         lines_done += lines
         if len(rest) > limits.max_line:

@@ -127,16 +127,17 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
 
     Up to 15 digits and 22 places are exact by one division; longer ones are marked LONG, those
     with an exponent HARD, to be read by slower means. Neither nan nor infinity is a number here.
+    Unsigned places spare the check for negative ones.
     """
     values = np.zeros(len(begin), dtype=np.float64)
     marks = np.zeros(len(begin), dtype=np.int8)
     for k in range(len(begin)):
-        at, stop = begin[k], end[k]
-        if at < 0:
+        if begin[k] < 0:
             continue
+        at, stop = np.uint64(begin[k]), np.uint64(end[k])
         negative = at < stop and text[at] == MINUS
         if at < stop and text[at] in (MINUS, PLUS):
-            at += 1
+            at += ONE
         mantissa, digits, places, seen, dotted = np.int64(0), 0, 0, False, False
         while at < stop:
             byte = text[at]
@@ -152,7 +153,7 @@ def scan_decimal(  # noqa: PLR0912 - a scanner in one loop, as above
                 dotted = True
             else:
                 break
-            at += 1
+            at += ONE
         if not seen:
             continue
         if at < stop:
