@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracecup.attack import Case
     from tracecup.city import City, Clock, ContestClock, Grid
     from tracecup.errors import InvalidFile, InvalidTraces, TraceCupError
     from tracecup.front import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "tracecup.attack": ("Case",),
     "tracecup.city": ("City", "Clock", "ContestClock", "Grid"),
     "tracecup.errors": ("InvalidFile", "InvalidTraces", "TraceCupError"),
     "tracecup.traces": ("IdTable", "SetTraces", "Traces"),
@@ -66,6 +68,7 @@ _ROOMS = (
 """Rooms that need no import of their own; `attack` and `score` can be called (`tracecup.rooms`)."""
 
 __all__ = [
+    "Case",
     "City",
     "Clock",
     "ContestClock",

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 import zipfile
 
 import pytest
 
 from tracecup.city import City, Grid, write_city
-from tracecup.client.checking import LocalJudge
+from tracecup.cli.main import run
+from tracecup.client.checking import LocalJudge, round_of_folder
 from tracecup.client.naming import Meant, meant_by
 from tracecup.contest.judging.judge import Judge
 from tracecup.contest.rules.file import parse_rules
@@ -155,6 +157,19 @@ class TestArchive:
         (tmp_path / "a.zip").write_bytes(b"PK nothing")
         with pytest.raises(InvalidFile, match="broken archive"):
             local.check(tmp_path / "a.zip", Meant("archive"))
+
+
+class TestRoundOfFolder:
+    def test_the_only_round(self, folder, tmp_path):
+        assert round_of_folder(folder) == "final"
+        assert round_of_folder(tmp_path / "nothing") is None
+
+    def test_the_command_stands_in_it(self, folder, original, monkeypatch, capsys):
+        write_release(folder / RELEASE, original)
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("TRACECUP_URL", "https://nowhere.invalid")  # nobody is asked
+        assert run(["client", "check", RELEASE, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["ok"] is True
 
 
 class TestLocalJudge:

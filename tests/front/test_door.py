@@ -11,6 +11,8 @@ import pytest
 
 import tracecup as tc
 
+EXTRAS = ("matplotlib", "django", "ninja", "jax", "distributed", "openpyxl", "polars", "pandas")
+"""What the plain package must do without."""
 HEAVY = ("numba", "scipy", "pyarrow", "rich", "typer", "matplotlib", "numpy")
 
 
@@ -44,9 +46,11 @@ class TestRoomsThatAreVerbs:
         assert isinstance(room, ModuleType)
         assert callable(room)
 
-    def test_whoever_comes_first(self):
+    def test_whoever_comes_first_and_without_any_extra(self):
         code = (
-            "import tracecup as tc; made = tc.publish(tc.load_demo(days=1, users=3));"
+            f"import sys; sys.modules.update({{name: None for name in {EXTRAS!r}}});"
+            "import tracecup as tc; [getattr(tc, name) for name in tc.__all__];"
+            "made = tc.publish(tc.load_demo(days=1, users=3));"
             "from tracecup.attack import Case; import tracecup.attack as room;"
             "print(room is tc.attack, isinstance(made.case, Case), tc.attack(made, 'Random-R'))"
         )

@@ -85,16 +85,22 @@ def check(
     """Would the server take this file? The same judge and the same number, on your machine.
 
     Needs the data that `tracecup client download` fetched. Exit code 0: it would count; 1: not in
-    the format, or below the utility floor. With --folder, --contest and --round and a file named
-    as the contest does, the server is not asked at all.
+    the format, or below the utility floor. The server is not asked at all where the file is named
+    as the contest does and lies among the downloaded data, or the command stands there, or
+    --folder and --round say where they are.
 
     Example: `tracecup client check anotraces_team001_data02_TRP.csv`
     """
-    from tracecup.client.checking import LocalJudge
+    from tracecup.client.checking import LocalJudge, round_of_folder
     from tracecup.client.naming import meant
 
     require_there(file)
     said = meant(file.name, kind, challenge, target)
+    if contest is None and round_name is None:
+        for near in (folder,) if folder is not None else (file.parent, Path()):
+            if (called := round_of_folder(near)) is not None:
+                folder, round_name = near, called
+                break
     if folder is not None and round_name is not None and said.team is not None:
         local = LocalJudge(folder, round_name, said.team)
     else:

@@ -62,6 +62,21 @@ class Found:
         return self.ok and self.valid is not False
 
 
+def round_of_folder(folder: Path) -> str | None:
+    """The round whose data `tracecup client download` put into this folder, if that can be told.
+
+    The folder holds the rules and is called like a round, or the contest has but one.
+    """
+    rules = folder / RULES_FILE
+    if not rules.is_file():
+        return None
+    names = [one.name for one in read_rules(rules).rounds]
+    called = folder.resolve().name
+    if called in names:
+        return called
+    return names[0] if len(names) == 1 else None
+
+
 class LocalJudge:
     """The judge of one round, from the folder that `tracecup client download` filled."""
 
