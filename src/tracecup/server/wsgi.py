@@ -7,7 +7,19 @@ from __future__ import annotations
 
 import os
 
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tracecup.server.settings")
-application = get_wsgi_application()
+django.setup(set_prefix=False)
+
+from tracecup.server.web.charsets import PlainRequest  # noqa: E402 - Django comes first
+
+
+class Application(WSGIHandler):
+    """The contest server."""
+
+    request_class = PlainRequest
+
+
+application = Application()

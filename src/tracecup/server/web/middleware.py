@@ -18,6 +18,7 @@ from django.views.defaults import page_not_found
 
 from tracecup.server import clockwatch
 from tracecup.server.errors import Refused, not_found
+from tracecup.server.web.charsets import odd_charset
 
 Answer = Callable[[HttpRequest], HttpResponse]
 API_PREFIX = "/api/"
@@ -39,7 +40,7 @@ class Boundary:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer, with headers."""
         clockwatch.follow()
-        response = self._next(request)
+        response = odd_charset(request) or self._next(request)
         response.headers.setdefault("Content-Security-Policy", POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         response.headers.setdefault(
