@@ -113,6 +113,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+# Sent over TLS only. Not for names below ours: they may be somebody else's.
+SECURE_HSTS_SECONDS = 365 * 86400 if CONFIG.secure else 0
 if CONFIG.proxied:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 

@@ -78,14 +78,17 @@ def _serve(
     demo: bool,
     say: Say,
 ) -> None:
+    from django.conf import settings
+
     from tracecup.server.doorkeeper import looked_up, owner_looked_up
     from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
     from tracecup.server.web.receiving import make_server
     from tracecup.server.wsgi import application
 
-    address = f"http://{host if host not in ('0.0.0.0', '::') else 'localhost'}:{port}"
+    address = f"http://{host if host not in ('0.0.0.0', '::') else config.hosts[0]}:{port}"
     site = (config.site_url or address).rstrip("/")
+    settings.SERVED_AT = site
     try:
         server = make_server(
             application,

@@ -152,7 +152,7 @@ class TestReset:
 
     def test_the_link_of_the_letter_sets_a_password_and_logs_in(self, client, ada):
         client.post("/reset/", {"who": "ada@example.org"})
-        path = re.search(r"http://testserver(/link/\S+)", mail.outbox[0].body).group(1)
+        path = re.search(r"http://localhost(/link/\S+)", mail.outbox[0].body).group(1)
         assert b"For the account ada" in client.get(path).content
         assert client.post(path, {"password": "short"}).status_code == 422
         assert client.post(path, {"password": NEW}).url == "/account/"
@@ -172,6 +172,16 @@ class TestReset:
         client.post("/reset/", {"who": "ada"})
         assert "https://cup.example/link/" in mail.outbox[0].body
         assert "testserver" not in mail.outbox[0].body
+
+    @pytest.mark.parametrize("host", ["testserver:8443", "127.0.0.1", "localhost:1"])
+    def test_letters_do_not_believe_the_host_that_was_asked_for(self, client, ada, host, settings):
+        """One of several names, or another port, may be somebody else's."""
+        settings.ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
+        client.post("/reset/", {"who": "ada"}, headers={"host": host})
+        assert "http://localhost/link/" in mail.outbox[0].body
+        settings.SERVED_AT = "http://localhost:8019"
+        client.post("/reset/", {"who": "ada"}, headers={"host": host})
+        assert "http://localhost:8019/link/" in mail.outbox[1].body
 
     def test_a_foreign_host_is_refused(self, client, ada):
         response = client.post("/reset/", {"who": "ada"}, headers={"host": "evil.example"})
@@ -399,7 +409,7 @@ class TestMembers:
     def test_it_shows_the_members_and_the_link(self, captain, team, ada):
         members.add_member(team, ada, SYSTEM)
         page = captain.get("/c/spring/team/members/").content.decode()
-        assert f"http://testserver/join/{team.join_code}/" in page
+        assert f"http://localhost/join/{team.join_code}/" in page
         assert "ada" in page
         assert "ada@example.org" not in page
 
@@ -449,7 +459,7 @@ class TestMembers:
         response = captain.post(
             "/c/spring/team/members/invite/", {"name": "Bob", "email": "bob@example.org"}
         )
-        secret = re.search(r"http://testserver/link/([\w-]+)/", response.content.decode()).group(1)
+        secret = re.search(r"http://localhost/link/([\w-]+)/", response.content.decode()).group(1)
         assert links.link_of(secret).team == team
         assert secret in mail.outbox[0].body
         page = captain.get("/c/spring/team/members/").content.decode()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import runpy
+from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+
+from tracecup.server import settings as settings_module
 
 PASSWORD = "correct horse battery"
 COOKIE = "sessionid"
@@ -200,3 +204,17 @@ class TestMethods:
     def test_strange_methods_change_nothing_and_break_nothing(self, client, member, path, method):
         client.force_login(member)
         assert client.generic(method, path).status_code < 500
+
+
+class TestTransport:
+    @pytest.mark.parametrize(("secure", "seconds"), [("yes", 365 * 86400), ("no", 0)])
+    def test_over_tls_browsers_are_told_to_stay_there(self, tmp_path, monkeypatch, secure, seconds):
+        monkeypatch.setenv("TRACECUP_SERVER_DIR", str(tmp_path))
+        monkeypatch.setenv("TRACECUP_SECURE", secure)
+        found = runpy.run_path(str(Path(settings_module.__file__)))
+        assert found["SECURE_HSTS_SECONDS"] == seconds
+
+    def test_the_header_is_there(self, client, settings, db):
+        settings.SECURE_HSTS_SECONDS = 60
+        assert "Strict-Transport-Security" in client.get("/", secure=True).headers
+        assert "Strict-Transport-Security" not in client.get("/").headers

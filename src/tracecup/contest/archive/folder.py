@@ -114,8 +114,9 @@ class Archive(StoredFiles):
 
     @property
     def entries(self) -> list[Entry]:
-        """The data sets of the teams."""
-        return team_entries(self.about.teams, self.rules.challenges_played)
+        """The data sets of the teams; none where nobody took part."""
+        teams = self.about.teams
+        return team_entries(teams, self.rules.challenges_played) if teams else []
 
     @property
     def defenders(self) -> list[Entry]:

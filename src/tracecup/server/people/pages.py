@@ -54,9 +54,13 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def site_of(request: HttpRequest) -> str:
-    """The address of this site, for letters: as it is configured, else as it was asked for."""
-    said: str = settings.CONFIG.site_url
-    return said.rstrip("/") or f"{request.scheme}://{request.get_host()}"
+    """The address of this site, for letters and links: as it is configured, else where we listen.
+
+    Never what the request says (`Host`): whoever asks for somebody's letter writes that header.
+    """
+    served: str = settings.CONFIG.site_url or getattr(settings, "SERVED_AT", "")
+    scheme = "https" if settings.CONFIG.secure or request.is_secure() else "http"
+    return served.rstrip("/") or f"{scheme}://{settings.CONFIG.hosts[0]}"
 
 
 def remember_language(response: HttpResponse, person: Person) -> HttpResponse:

@@ -16,6 +16,7 @@ from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import Round, Submission, Team
 from tracecup.server.submissions import scoring
 from tracecup.server.submissions.quotas import action_of, enter, quota
+from tracecup.server.web.spreadsheets import harmless
 from tracecup.server.windows import require_open
 
 LONGEST_METHOD = 4000
@@ -148,10 +149,11 @@ def describe(submission: Submission, method: str, consent: bool, actor: Actor) -
 def kept_method(said: str) -> str:
     """A description as it is kept: it will stand in tables that people open as spreadsheets.
 
-    >>> kept_method("=SUM(A1:A9) of noise ")
-    'SUM(A1:A9) of noise'
+    >>> kept_method("=SUM(A1:A9) of noise "), kept_method("noise;=SUM(A1:A9)")
+    ('SUM(A1:A9) of noise', "noise;'=SUM(A1:A9)")
     """
-    return said.replace("\0", "").lstrip("=+-@ \t\r\n").rstrip()[:LONGEST_METHOD]
+    plain = said.replace("\0", "").lstrip("=+-@ \t\r\n").rstrip()
+    return harmless(plain)[:LONGEST_METHOD]
 
 
 def receipt_of(secret: str) -> Submission:

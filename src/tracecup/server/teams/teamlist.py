@@ -26,6 +26,7 @@ from tracecup.server.teams.registration import (
     division_problems,
     insert_team,
 )
+from tracecup.server.web.spreadsheets import harmless
 
 COLUMNS = ("team", "division", "name", "email")
 MAX_CHARACTERS = 1 << 20
@@ -118,7 +119,7 @@ def invitations_csv(invitations: Sequence[Invitation], site: str) -> str:
     writer.writerow(["number", *COLUMNS, "link"])
     for one in invitations:
         texts = (one.team.name, one.team.division, one.name, one.email)
-        writer.writerow([one.team.number, *map(_harmless, texts), site + one.link])
+        writer.writerow([one.team.number, *map(harmless, texts), site + one.link])
     return out.getvalue()
 
 
@@ -263,8 +264,3 @@ class _Planner:
 
 def _by_name(contest: Contest) -> dict[str, Team]:
     return {team.name.casefold(): team for team in contest.teams.all()}
-
-
-def _harmless(text: str) -> str:
-    """A text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

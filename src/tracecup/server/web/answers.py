@@ -28,6 +28,7 @@ from ninja.parser import Parser
 
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused, not_found
+from tracecup.server.web.incoming import disk_full, is_disk_full
 
 MAX_PROBLEMS = 10
 log = logging.getLogger(__name__)
@@ -62,6 +63,8 @@ def refusal_of(error: Exception) -> Refused:  # noqa: PLR0911 - one line for eac
         return Refused("invalid", _("The body of this request cannot be read."))
     if isinstance(error, (SuspiciousOperation, RawPostDataException, UnreadablePostError)):
         return Refused("invalid", _("This request cannot be read."))
+    if is_disk_full(error):
+        return disk_full()
     return Refused("internal", _("Something went wrong on the server; the organisers can see it."))
 
 

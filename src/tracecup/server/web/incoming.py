@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
+from django.db import OperationalError
 from django.utils.translation import gettext as _
 from waitress.buffers import FileBasedBuffer, OverflowableBuffer
 
@@ -24,6 +26,8 @@ from tracecup.server.storage import BLOCK, RESERVE_BYTES, BlobStore, store
 
 MEMORY_BODY = 64 * 1024
 LOOK_AT_DISK = 4 * MIB
+# The words of SQLite and of PostgreSQL.
+_FULL = re.compile(r"disk is full|disk full|No space left on device")
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,7 @@ def written(path: Path, blocks: Iterable[bytes], max_bytes: int) -> Incoming:
         with path.open("xb") as file:
             return Incoming(path, *_digest(_copied(blocks, file), max_bytes))
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_disk_full(error):
             raise
         raise disk_full() from error
 
@@ -146,6 +150,17 @@ def disk_full() -> Refused:
     return Refused(
         "storage", _("The server's disk is full; nothing was stored and no try was charged.")
     )
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether an error, or what it came from, is a disk that is full; the database's, too."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        if isinstance(error, OperationalError) and _FULL.search(str(error)):
+            return True
+        error = error.__cause__
+    return False
 
 
 def too_large(max_bytes: int) -> Refused:

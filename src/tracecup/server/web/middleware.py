@@ -19,6 +19,7 @@ from django.views.defaults import page_not_found
 from tracecup.server import clockwatch
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.web.charsets import odd_charset
+from tracecup.server.web.incoming import disk_full, is_disk_full
 
 Answer = Callable[[HttpRequest], HttpResponse]
 API_PREFIX = "/api/"
@@ -51,7 +52,10 @@ class Boundary:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """What a view refused."""
+        """What a view refused, and what a full disk refused it."""
+        if is_disk_full(error):
+            log.error("the disk is full", exc_info=error)
+            return refusal(request, disk_full())
         return refusal(request, error) if isinstance(error, Refused) else None
 
 

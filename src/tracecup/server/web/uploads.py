@@ -5,7 +5,6 @@ Also says in the API's document what such requests look like.
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +19,14 @@ from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 from tracecup.server.web.answering import BODY
 from tracecup.server.web.answers import is_text
-from tracecup.server.web.incoming import Incoming, Source, disk_full, require_space, too_large
+from tracecup.server.web.incoming import (
+    Incoming,
+    Source,
+    disk_full,
+    is_disk_full,
+    require_space,
+    too_large,
+)
 
 FORM_TYPE = "multipart/form-data"
 NO_FILES = ("application/json", "application/x-www-form-urlencoded", FORM_TYPE)
@@ -126,6 +132,6 @@ def _refusing() -> Iterator[None]:
     except MultiPartParserError as error:
         raise Refused("invalid", _("The body of this request cannot be read.")) from error
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if not is_disk_full(error):
             raise
         raise disk_full() from error
