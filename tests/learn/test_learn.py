@@ -16,7 +16,7 @@ from tracecup.attack import Case
 from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape
 from tracecup.city import City, Clock, Grid
 from tracecup.learn.attack import Schedule, train_prior, train_release
-from tracecup.learn.equalise import Equaliser, equalise
+from tracecup.learn.equalise import Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground, habits
 from tracecup.learn.judge import scores_of
 from tracecup.learn.moves import moving_scores, train_moving
@@ -179,19 +179,20 @@ class TestRace:
         prior = train_prior(ground, pool, shape, QUICK)
         attack = train_release(ground, pool, shape, prior, QUICK)
         settings = Equaliser(group=6, sweeps=4)
+        groups = [team_groups(ground, own, prior, settings) for own in pool.reference]
         utility = []
         for weight in (1e-4, 1e-1):
             released, kept, _ = equalise(
-                ground,
-                pool.reference[0],
-                pool.original[0],
-                prior,
-                [attack.net],
-                weight,
-                settings,
-                1,
-            )
+                ground, pool.reference[:2], pool.original[:2], groups[:2], prior, [attack.net],
+                weight, settings, 1,
+            )  # fmt: skip
             utility.append(kept)
-            assert released.shape == pool.original[0].shape
-        assert utility[0] > utility[1]
-        assert scores_of(ground, attack.net, pool.reference[0], released).shape == (USERS, USERS)
+            assert released.shape == pool.original[:2].shape
+        assert utility[0][0] > utility[1][0]
+        assert utility[0][1] > utility[1][1]
+        spread = [
+            np.std(np.asarray(scores_of(ground, attack.net, pool.reference[0], rows))[g][:, g], 1)
+            for rows in (pool.original[0], released[0])
+            for g in groups[0][:1]
+        ]
+        assert spread[1].mean() < spread[0].mean()

@@ -19,7 +19,7 @@ from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = Size(2, 2, 2, 16, 4, 4, 2, 12, 6, 2, (), ())
+TINY = Size(2, 2, 2, 16, 4, 4, 2, 2, 2, 4, 12, 6, 2, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Likelihood equalising on the device: the defence of a race, for one team at a time.
+"""Likelihood equalising on the device: the defence of a race, for some teams at a time.
 
 The same problem that `tracecup.obfuscate.equalise` solves with numba: every score that an attacker
 may compute shall be the same for all members of a group, at the price of utility.
@@ -6,6 +6,7 @@ may compute shall be the same for all members of a group, at the price of utilit
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -21,8 +22,16 @@ from tracecup.learn.pool import Regions
 from tracecup.obfuscate.grouping import similar_groups
 from tracecup.score import REACH_KM
 
+Groups = Sequence[NDArray[np.int64]]
+
 FORBIDDEN = 50.0
 """Price of an answer that is not allowed; every other price is at most 1."""
+
+TEAMS_AT_ONCE = 4
+"""Teams of one descent: its steps are short, and a GPU waits between them."""
+
+MODELS_STEP = 4
+"""Room for models grows by so many, empty ones score nothing: a new shape has to be compiled."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +46,15 @@ class Equaliser:
 
 
 class Stakes(NamedTuple):
-    """Scores of a team's groups: `scores` (n, T, K, N), their squared norms `square` (n, T, N).
+    """Scores of teams' groups: `scores` (n, T, K, N), their squared norms `square` (n, T, N).
 
-    K = models x members; each is centred over the members and under the group's own habits.
+    K = room for models x members; each is centred over the members and under the group's own
+    habits. Only the first `used` of K are scores of a model, the others are zero.
     """
 
     scores: Array
     square: Array
+    used: int
 
 
 def prices(ground: Ground, hospitals: bool) -> Array:
@@ -62,54 +73,82 @@ def equalise(
     ground: Ground,
     reference: Regions,
     original: Regions,
+    groups: Groups,
     prior: Network,
     portfolio: list[Network],
     weight: float,
     settings: Equaliser,
     seed: int,
-) -> tuple[Regions, float, float]:
-    """Released regions (U, events), utility s_U, and the residual of the targets (rms).
+) -> tuple[Regions, list[float], float]:
+    """Released regions of teams (teams, U, events), utility s_U of each, residual of targets (rms).
 
     Minimises sum_j price(x_j, y_j) + weight |sum_j L[t_j, y_j] - target|^2 for every user, cell by
     cell in random order; targets are noise, and shift by the residual every second sweep.
+    References and originals are (teams, U, events), groups those of `team_groups`.
     """
-    seen = habits(ground, jnp.asarray(reference, jnp.int32), jnp.bfloat16)
-    habit = log_probabilities(prior, seen)
-    blurred = np.sqrt(np.asarray(jnp.exp(habit).mean(1) @ ground.blurs[1]))
-    groups = _padded(similar_groups(blurred, settings.group))
-    stakes = _stakes(ground, habit, [_log_p(net, seen) for net in portfolio], jnp.asarray(groups))
-    key = jax.random.key(seed)
-    cells = jnp.asarray(original, jnp.int32)[groups]
+    parts = [_stakes(ground, reference[k], groups[k], prior, portfolio) for k in range(len(groups))]
+    scores = jnp.concatenate([part.scores for part in parts])
+    stakes = Stakes(scores, jnp.concatenate([p.square for p in parts]), parts[0].used)
+    cells = np.concatenate([own[at] for own, at in zip(original, groups, strict=True)])
     answer, residual = _descend(
-        stakes, cells, prices(ground, settings.hospitals), weight, key, settings
-    )
+        stakes, jnp.asarray(cells, jnp.int32), prices(ground, settings.hospitals), weight,
+        jax.random.key(seed), settings,
+    )  # fmt: skip
+    found = np.asarray(answer, np.int16).reshape(len(groups), -1, original.shape[2])
     released = np.empty_like(original)
-    released[groups.ravel()] = np.asarray(answer, np.int16).reshape(-1, original.shape[1])
+    for own, at, rows in zip(released, groups, found, strict=True):
+        own[at.ravel()] = rows
     loss = np.minimum(1.0, np.asarray(ground.distance)[original, released] / REACH_KM)
-    return released, float(1 - loss.mean(dtype=np.float64)), float(residual)
+    utility = 1 - loss.mean((1, 2), dtype=np.float64)
+    return released, [float(value) for value in utility], float(residual)
+
+
+def team_groups(
+    ground: Ground, reference: Regions, prior: Network, settings: Equaliser
+) -> NDArray[np.int64]:
+    """Users of a team who shall be taken for each other, (groups, members).
+
+    A group that is one short names its first member twice.
+    """
+    habit = _log_p(prior, habits(ground, jnp.asarray(reference, jnp.int32), jnp.bfloat16))
+    blurred = np.sqrt(np.asarray(jnp.exp(habit).mean(1) @ ground.blurs[1]))
+    groups = similar_groups(blurred, settings.group)
+    size = max(len(group) for group in groups)
+    return np.stack([np.concatenate([g, g[:1]])[:size] if len(g) < size else g for g in groups])
 
 
 _log_p = jax.jit(log_probabilities)
 
 
-def _padded(groups: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Groups as one array; a group that is one short names its first member twice."""
-    size = max(len(group) for group in groups)
-    return np.stack([np.concatenate([g, g[:1]])[:size] if len(g) < size else g for g in groups])
+def _stakes(
+    ground: Ground,
+    reference: Regions,
+    groups: NDArray[np.int64],
+    prior: Network,
+    portfolio: list[Network],
+) -> Stakes:
+    seen = habits(ground, jnp.asarray(reference, jnp.int32), jnp.bfloat16)
+    habit, at = _log_p(prior, seen), jnp.asarray(groups)
+    parts = [_centred(habit, table, at) for table in (habit, *(_log_p(n, seen) for n in portfolio))]
+    empty = [jnp.zeros_like(parts[0])] * (-len(parts) % MODELS_STEP)
+    scores = jnp.concatenate([*parts, *empty], 1).transpose(0, 2, 1, 3)
+    return Stakes(scores, _square(scores), len(parts) * groups.shape[1])
 
 
 @jax.jit
-def _stakes(ground: Ground, habit: Array, models: list[Array], groups: Array) -> Stakes:
+def _centred(habit: Array, table: Array, groups: Array) -> Array:
+    """Scores of a model for the members of every group, (n, members, T, N)."""
     own = jnp.exp(habit[groups]).mean(1)
-    parts = []
-    for table in (habit, *models):
-        x = table[groups]
-        x = x - x.mean(1, keepdims=True)
-        x = x - (x * own[:, None]).sum(-1, keepdims=True)
-        spread = (x * x * own[:, None]).sum(-1).mean((1, 2))
-        parts.append((x / jnp.sqrt(spread + 1e-12)[:, None, None, None]).astype(jnp.bfloat16))
-    scores = jnp.concatenate(parts, 1).transpose(0, 2, 1, 3)
-    return Stakes(scores, (scores.astype(jnp.float32) ** 2).sum(2))
+    x = table[groups]
+    x = x - x.mean(1, keepdims=True)
+    x = x - (x * own[:, None]).sum(-1, keepdims=True)
+    spread = (x * x * own[:, None]).sum(-1).mean((1, 2))
+    return (x / jnp.sqrt(spread + 1e-12)[:, None, None, None]).astype(jnp.bfloat16)
+
+
+@jax.jit
+def _square(scores: Array) -> Array:
+    return (scores.astype(jnp.float32) ** 2).sum(2)
 
 
 @partial(jax.jit, static_argnames="settings")
@@ -151,4 +190,6 @@ def _descend(
         return answer, total, target
 
     answer, total, _ = jax.lax.fori_loop(0, settings.sweeps, sweep, (cells, total, noise))
-    return answer, jnp.sqrt(((total - noise) ** 2).mean())
+    left = ((total - noise) ** 2).sum((0, 1))
+    share = (jnp.arange(size) < stakes.used) / (n * members * stakes.used)
+    return answer, jnp.sqrt((left * share).sum())

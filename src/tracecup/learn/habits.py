@@ -50,9 +50,10 @@ class Ground(NamedTuple):
 
 
 class Habits(NamedTuple):
-    """Features (U, T, N, F) and the visits a day behind them.
+    """Features (F, U, T, N) and the visits a day behind them.
 
-    `near` are those at near slots (U, T, N), `day` those of the whole day (U, N).
+    Features stand first: products with long rows take a third of the time on a GPU. `near` are
+    those at near slots (U, T, N), `day` those of the whole day (U, N).
     """
 
     features: Array
@@ -87,4 +88,4 @@ def habits(ground: Ground, reference: Array, precision: jnp.dtype = jnp.float32)
     logs = [
         jnp.log(c + eps).astype(precision) for c, (_, eps) in zip(columns, FEATURES, strict=True)
     ]
-    return Habits(jnp.stack(logs, -1), near, day)
+    return Habits(jnp.stack(logs), near, day)

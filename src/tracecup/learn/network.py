@@ -38,18 +38,22 @@ def new_network(shape: NetworkShape, key: Array) -> Network:
 
 def logits(net: Network, seen: Habits) -> Array:
     """What the softmax is taken of, (U, T, N) float32; products in the features' precision."""
-    kind = seen.features.dtype
+    kind, cells = seen.features.dtype, seen.features.shape[1:]
 
-    def product(a: Array, b: Array) -> Array:
-        return jnp.matmul(a.astype(kind), b.astype(kind), preferred_element_type=jnp.float32)
+    def product(a: Array, b: Array, out: jnp.dtype = jnp.float32) -> Array:
+        return jnp.matmul(a.astype(kind), b.astype(kind), preferred_element_type=out)
 
-    hidden = hard_swish(product(seen.features, net["first"]) + net["slot"][None, :, None])
-    hidden = hard_swish(product(hidden, net["second"]) + net["second_bias"])
-    pointwise = product(hidden, net["out"]) + product(seen.features, net["skip"])
+    seen_by_cell = seen.features.reshape(len(seen.features), -1)
+    slot = net["slot"].T[:, None, :, None].astype(kind)
+    hidden = product(net["first"].T, seen_by_cell, kind).reshape(-1, *cells) + slot
+    hidden = hard_swish(hidden).reshape(len(hidden), -1)
+    bias = net["second_bias"][:, None].astype(kind)
+    hidden = hard_swish(product(net["second"].T, hidden, kind) + bias)
+    pointwise = product(net["out"][None], hidden) + product(net["skip"][None], seen_by_cell)
     day = product(jnp.log1p(COUNT_SCALE * seen.day), net["day_embedding"])
     near = product(jnp.log1p(COUNT_SCALE * seen.near), net["slot_embedding"])
     pattern = product(hard_swish(day[:, None] + near + net["slot_shift"]), net["mix"])
-    return pointwise + product(pattern, net["regions"].T) + net["bias"]
+    return pointwise.reshape(cells) + product(pattern, net["regions"].T) + net["bias"]
 
 
 def log_probabilities(net: Network, seen: Habits) -> Array:

@@ -50,8 +50,12 @@ class Pool:
 
     def with_releases(self, released: Regions) -> Pool:
         """The same teams with one release each."""
-        team = np.arange(len(self.reference), dtype=np.int32)
-        return Pool(self.reference, self.original, released, team, self.slots)
+        return self.with_copies([released])
+
+    def with_copies(self, copies: Sequence[Regions]) -> Pool:
+        """The same teams with several releases each: every copy has one of every team."""
+        team = np.tile(np.arange(len(self.reference), dtype=np.int32), len(copies))
+        return Pool(self.reference, self.original, np.concatenate(copies), team, self.slots)
 
     def take_teams(self, teams: Sequence[int]) -> Pool:
         """Only these teams, in this order, and their releases."""

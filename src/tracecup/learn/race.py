@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from tracecup.attack.learned.shape import NetworkShape
 from tracecup.learn.attack import Release, Say, Schedule, train_release
-from tracecup.learn.equalise import Equaliser, equalise
+from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground
 from tracecup.learn.judge import Verdict, judge, misses, scores_of
 from tracecup.learn.network import Network
 from tracecup.learn.pool import Pool, Regions
 
-FIRST_WEIGHT, WEIGHT_STEP, MOST_TRIES = 0.012, 1.6, 5
+FIRST_WEIGHT, WEIGHT_STEP, MOST_TRIES = 0.012, 1.6, 8
 SHRINK = 0.65
 """One more attacker to equalise needs about this much less weight; where the search begins."""
 
-ABOVE_FLOOR = (0.0005, 0.005)
+ABOVE_FLOOR = (0.0003, 0.002)
 """A weight is good enough if it leaves utility this little above the floor."""
 
 
@@ -66,6 +67,37 @@ class RaceSettings:
     seed: int = 0
 
 
+class Defender:
+    """Defends the teams of a pool; their groups are found once."""
+
+    def __init__(self, ground: Ground, prior: Network, pool: Pool, settings: Equaliser) -> None:
+        """Groups follow from the prior and the references alone."""
+        self.ground, self.prior, self.pool, self.settings = ground, prior, pool, settings
+        self.groups = [team_groups(ground, own, prior, settings) for own in pool.reference]
+
+    def defended(
+        self,
+        portfolio: list[Network],
+        weight: float,
+        seed: int,
+        teams: Sequence[int] | None = None,
+    ) -> tuple[Regions, list[float], float]:
+        """Releases of the teams (all by default), utilities, residual of the first teams."""
+        wanted = list(range(len(self.groups)) if teams is None else teams)
+        released, utility, left = [], list[float](), list[float]()
+        for low in range(0, len(wanted), TEAMS_AT_ONCE):
+            some = wanted[low : low + TEAMS_AT_ONCE]
+            made, kept, residual = equalise(
+                self.ground, self.pool.reference[some], self.pool.original[some],
+                [self.groups[k] for k in some], self.prior, portfolio, weight, self.settings,
+                seed + low,
+            )  # fmt: skip
+            released.append(made)
+            utility += kept
+            left.append(residual)
+        return np.concatenate(released), utility, left[0]
+
+
 def race(
     ground: Ground,
     training: Pool,
@@ -85,47 +117,39 @@ def race(
     the attackers and the weight of its last whole round; it gives the same rounds.
     """
     attackers = [first, *earlier]
+    defender = Defender(ground, prior, training, settings.equaliser)
+    tested = Defender(ground, prior, tests, settings.equaliser)
     for number in range(len(attackers), settings.rounds + 1):
         nets = [attack.net for attack in attackers]
         guess = weight * (SHRINK if number > 1 else 1.0)
-        weight = _weight(ground, training, prior, nets, guess, settings, number, say)
-        made, seed = [], 1000 * number + settings.seed
-
-        def defended(
-            pool: Pool, team: int, seed: int, nets: list[Network] = nets, weight: float = weight
-        ) -> tuple[Regions, float, float]:
-            return equalise(
-                ground, pool.reference[team], pool.original[team], prior, nets, weight,
-                settings.equaliser, seed,
-            )  # fmt: skip
-
-        for team in range(len(training.reference)):
-            made.append(defended(training, team, seed + team)[0])
-        tried = [defended(tests, k, seed + 500 + k) for k in range(len(tests.reference))]
-        say(f"round {number}: weight {weight:.5f}, s_U {[round(t[1], 4) for t in tried]}")
+        weight = _weight(defender, nets, guess, settings, number, say)
+        seed = 1000 * number + settings.seed
+        made, _, _ = defender.defended(nets, weight, seed)
+        tried, utility, residual = tested.defended(nets, weight, seed + 500)
+        say(f"round {number}: weight {weight:.5f}, s_U {[round(u, 4) for u in utility]}")
         old = tuple(
-            misses(scores_of(ground, net, tests.reference[0], tried[0][0]))[0]
+            misses(scores_of(ground, net, tests.reference[0], tried[0]))[0]
             for net in (attack.net for attack in attackers)
         )
         schedule = Schedule(**{**asdict(settings.schedule), "seed": settings.seed + number})
         attacker = train_release(
-            ground, training.with_releases(np.stack(made)), shape, prior, schedule,
+            ground, training.with_releases(made), shape, prior, schedule,
             start=attackers[-1], say=progress,
         )  # fmt: skip
         verdicts = tuple(
-            verdict(ground, attacker, prior, tests, k, tried[k][0]) for k in range(len(tried))
+            verdict(ground, attacker, prior, tests, k, released) for k, released in enumerate(tried)
         )
         attackers.append(attacker)
         yield Round(
             number,
             weight,
-            tuple(t[1] for t in tried),
-            tried[0][2],
+            tuple(utility),
+            residual,
             old,
             verdicts,
             attacker,
-            np.stack(made),
-            np.stack([t[0] for t in tried]),
+            made,
+            tried,
         )
 
 
@@ -139,24 +163,20 @@ def verdict(
 
 
 def _weight(
-    ground: Ground,
-    training: Pool,
-    prior: Network,
+    defender: Defender,
     nets: list[Network],
     weight: float,
     settings: RaceSettings,
     number: int,
     say: Callable[[str], None],
 ) -> float:
-    """The weight of the scores that leaves the first training team just above the floor."""
+    """The weight of the scores that leaves the first training teams just above the floor."""
     low: float | None = None
     high: float | None = None
+    first = range(min(TEAMS_AT_ONCE, len(defender.groups)))
     for _ in range(MOST_TRIES):
-        _, utility, _ = equalise(
-            ground, training.reference[0], training.original[0], prior, nets, weight,
-            settings.equaliser, number,
-        )  # fmt: skip
-        above = utility - settings.floor
+        _, utility, _ = defender.defended(nets, weight, number, first)
+        above = fmean(utility) - settings.floor
         if ABOVE_FLOOR[0] <= above <= ABOVE_FLOOR[1]:
             break
         if above < ABOVE_FLOOR[0]:

@@ -33,7 +33,7 @@ from tracecup.traces import Traces
 
 PRIOR_SIZE = (32, 128, 64)
 RELEASE_SIZE = (32, 384, 128)
-RACE_SIZE = (32, 256, 96)
+RACE_SIZE = (32, 192, 64)
 """Hidden cells, embedding and rank of the networks: prior, attack, attackers of a race."""
 
 PRIOR_STEPS = 800
@@ -65,20 +65,31 @@ class Lesson:
 def lesson_pool(lesson: Lesson, say: Callable[[int, int], None] = lambda done, total: None) -> Pool:
     """References cut in two: earlier days are known, later ones are defended by every defence."""
     halves = [public_halves(reference) for reference in lesson.references]
-    released, total = [], len(halves) * len(lesson.defences)
-    for team, (known, later) in enumerate(halves):
-        for name in lesson.defences:
-            seed = child_seed(lesson.seed, "lesson", team, name)
-            method = at_floor(lesson.city, later, name, lesson.floor, seed)
-            cells = method.obfuscate(lesson.city, later, seed, reference=known)
-            released.append(drawn_members(cells, seed))
+    return defended_pool(lesson.city, halves, lesson.defences, lesson.floor, lesson.seed, say)
+
+
+def defended_pool(
+    city: City,
+    teams: Sequence[tuple[Traces, Traces]],
+    defences: Sequence[str],
+    floor: float = FLOOR,
+    seed: int = 0,
+    say: Callable[[int, int], None] = lambda done, total: None,
+) -> Pool:
+    """Teams as (what is known, what is protected), the latter under every defence."""
+    released, total = [], len(teams) * len(defences)
+    for team, (known, own) in enumerate(teams):
+        for name in defences:
+            draw = child_seed(seed, "lesson", team, name)
+            method = at_floor(city, own, name, floor, draw)
+            released.append(drawn_members(method.obfuscate(city, own, draw, reference=known), draw))
             say(len(released), total)
     return Pool(
-        np.stack([known.regions for known, _ in halves]).astype(np.int16),
-        np.stack([later.regions for _, later in halves]).astype(np.int16),
+        np.stack([known.regions for known, _ in teams]).astype(np.int16),
+        np.stack([own.regions for _, own in teams]).astype(np.int16),
         np.stack(released),
-        np.repeat(np.arange(len(halves)), len(lesson.defences)).astype(np.int32),
-        lesson.references[0].clock.slots,
+        np.repeat(np.arange(len(teams)), len(defences)).astype(np.int32),
+        teams[0][0].clock.slots,
     )
 
 
@@ -163,9 +174,58 @@ def plain_network(shape: NetworkShape, net: dict[str, Any]) -> Network:
     return Network(shape, {name: np.asarray(held, np.float32) for name, held in net.items()})
 
 
+def on_device(net: Network) -> dict[str, Any]:
+    """Plain arrays as a network of JAX."""
+    return {name: jnp.asarray(held) for name, held in net.arrays.items()}
+
+
 def learn_defence(
     lesson: Lesson,
-    tests: int | Pool,
+    tests: int,
+    settings: RaceSettings,
+    first_steps: int,
+    folder: Path | None = None,
+    say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+    after_round: Callable[[Round], None] = lambda played: None,
+) -> DefenceModel:
+    """Play a race on references alone; the last `tests` of them are tested on, the others train."""
+    teams = len(lesson.references)
+    if not 1 <= tests < teams:
+        raise InvalidTraces(f"of {teams} references at least one has to train and one to test")
+    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
+    days = lesson.references[0].clock.days
+    return play_race(
+        lesson.city,
+        RaceTeams(
+            pool.take_teams(range(teams - tests)),
+            pool.take_teams(range(teams - tests, teams)),
+            lesson.defences,
+            f"reference days 1-{days // 2} known, days {days // 2 + 1}-{days} defended",
+        ),
+        settings,
+        first_steps,
+        folder,
+        say,
+        after_round,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RaceTeams:
+    """Teams that a race trains on, teams that it is judged on, and what is said of them.
+
+    The releases of `training` are those of `defences`: the first attacker learns from them.
+    """
+
+    training: Pool
+    tests: Pool
+    defences: tuple[str, ...]
+    data: str
+
+
+def play_race(
+    city: City,
+    teams: RaceTeams,
     settings: RaceSettings,
     first_steps: int,
     folder: Path | None = None,
@@ -174,30 +234,18 @@ def learn_defence(
 ) -> DefenceModel:
     """Play a race; the defence meets all attackers but the last one, which judges it.
 
-    The last `tests` references are tested on and trained on nothing; or, with a pool, its teams
-    are, and all references train. Every attacker is kept in `folder`; a race that was interrupted
-    goes on after its last whole round.
+    Every attacker is kept in `folder`; a race that was interrupted goes on after its last whole
+    round.
     """
-    slots = lesson.references[0].clock.slots
-    ground, sizes = Ground.of(lesson.city, slots), (lesson.city.n_regions, slots)
-    teams = len(lesson.references)
-    if isinstance(tests, int) and not 1 <= tests < teams:
-        raise InvalidTraces(f"of {teams} references at least one has to train and one to test")
-    training_teams = teams - tests if isinstance(tests, int) else teams
-    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
-    training = pool.take_teams(range(training_teams))
-    testing = tests if isinstance(tests, Pool) else pool.take_teams(range(training_teams, teams))
+    training, slots = teams.training, teams.training.slots
+    ground, sizes = Ground.of(city, slots), (city.n_regions, slots)
     prior_shape, shape = NetworkShape(*sizes, *PRIOR_SIZE), NetworkShape(*sizes, *RACE_SIZE)
-    start = replace(settings.schedule, warm=False, seed=settings.seed)
-    prior = train_prior(
-        ground, training, prior_shape, replace(start, steps=first_steps),
-        lambda *parts: say("prior", *parts),
-    )  # fmt: skip
+    start = replace(settings.schedule, warm=False, seed=settings.seed, steps=first_steps)
+    prior = train_prior(ground, training, prior_shape, start, lambda *parts: say("prior", *parts))
     first = train_release(
-        ground, training, shape, prior, replace(start, steps=first_steps),
-        say=lambda *parts: say("first attacker", *parts),
-    )  # fmt: skip
-    mark = fingerprint(pool.released, pool.reference, settings, first_steps)
+        ground, training, shape, prior, start, say=lambda *parts: say("first attacker", *parts)
+    )
+    mark = fingerprint(training.released, training.reference, settings, first_steps)
     met, weight = [first], FIRST_WEIGHT
     while folder is not None and len(met) <= settings.rounds:
         like = (first, jnp.zeros(()))
@@ -207,7 +255,7 @@ def learn_defence(
         met.append(jax.tree.map(jnp.asarray, attacker))
         weight = float(held)
     for played in race(
-        ground, training, testing, shape, prior, first, settings, met[1:], weight,
+        ground, training, teams.tests, shape, prior, first, settings, met[1:], weight,
         progress=lambda *parts: say("attacker", *parts),
     ):  # fmt: skip
         if folder is not None:
@@ -216,18 +264,12 @@ def learn_defence(
         after_round(played)
         met.append(played.attacker)
         weight = played.weight
-    words = (*lesson.defences, *(f"Equalise, round {k}" for k in range(1, len(met) - 1)))
-    days = lesson.references[0].clock.days
+    words = (*teams.defences, *(f"Equalise, round {k}" for k in range(1, len(met) - 1)))
     note = Training(
-        words,
-        training_teams,
-        f"reference days 1-{days // 2} known, days {days // 2 + 1}-{days} defended",
-        settings.schedule.steps,
-        settings.seed,
-        0.0,
+        words, len(training.reference), teams.data, settings.schedule.steps, settings.seed, 0.0
     )
     return DefenceModel(
-        modelfile.Ground.of(lesson.city, slots),
+        modelfile.Ground.of(city, slots),
         note,
         plain_network(prior_shape, prior),
         tuple(plain_network(shape, attack.net) for attack in met[:-1]),

@@ -33,7 +33,8 @@ RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions insid
 class Size:
     """How much a run trains: teams, users, steps, rounds, and the shares of public data tried.
 
-    `batch` users are drawn for a step; `group` and `sweeps` are those of the defence.
+    `final_teams`, `copies` releases of each and `final_steps` are those of the attackers on the
+    last defence. `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
     """
 
     teams: int
@@ -43,6 +44,9 @@ class Size:
     steps: int
     race_steps: int
     rounds: int
+    final_teams: int
+    copies: int
+    final_steps: int
     batch: int
     group: int
     sweeps: int
@@ -50,8 +54,8 @@ class Size:
     days_tried: tuple[int, ...]
 
 
-FULL = Size(31, 16, 3, 2000, 1500, 400, 7, 1000, 25, 12, (1, 4, 16), (4, 10))
-QUICK = Size(2, 2, 3, 40, 40, 20, 2, 32, 10, 3, (1,), (4,))
+FULL = Size(31, 40, 3, 2000, 1500, 600, 9, 62, 3, 3000, 1000, 25, 12, (1, 4, 16), (4, 10))
+QUICK = Size(2, 2, 3, 40, 40, 20, 2, 2, 2, 40, 32, 10, 3, (1,), (4,))
 
 
 @study(

@@ -10,24 +10,34 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from tracecup import __version__
 from tracecup.attack.learned import LearnedR, LearnedT, NetworkShape
+from tracecup.attack.learned.modelfile import DefenceModel
 from tracecup.learn.attack import Schedule, train_release
 from tracecup.learn.equalise import Equaliser
 from tracecup.learn.habits import Ground
 from tracecup.learn.judge import judge
 from tracecup.learn.moves import moving_scores, train_moving
 from tracecup.learn.pool import Pool
-from tracecup.learn.race import RaceSettings, Round, verdict
-from tracecup.learn.teach import RACE_SIZE, Lesson, learn_attack, learn_defence, lesson_pool
+from tracecup.learn.race import Defender, RaceSettings, Round, verdict
+from tracecup.learn.teach import (
+    RACE_SIZE,
+    RELEASE_SIZE,
+    Lesson,
+    RaceTeams,
+    defended_pool,
+    learn_attack,
+    on_device,
+    play_race,
+)
 from tracecup.safeio import atomic_write
 from tracecup.score import FLOOR
 from tracecup.study.comparison import attack, release
@@ -46,8 +56,8 @@ from tracecup.study.race import (
 )
 from tracecup.traces import Traces
 
-FIRST_TEST, FIRST_TRAINING = 101, 201
-"""Judged teams are those of the study `strength`; training teams are others."""
+FIRST_TEST, FIRST_TRAINING, FIRST_RACE, FIRST_FINAL = 101, 201, 301, 401
+"""Judged teams are those of the study `strength`; those that train are others each time."""
 
 Cell = dict[str, Any]
 
@@ -134,25 +144,38 @@ def attackers(context: Context, size: Size) -> list[Cell]:
 def rounds(context: Context, size: Size) -> list[Cell]:
     """The rounds of the race, then two other attackers on its last defence."""
     kept = Folder(context, size)
-    tests = _pool(_tests(context, size), context)
-    lesson = Lesson(
-        context.world.city,
-        _references(context, size, size.race_teams, None),
-        (TARGET,),
-        seed=context.seed_of("race"),
+    # A round whose row was not written is played again, and so are those after it.
+    names = [f"round{k:02d}" for k in range(1, size.rounds + 1)]
+    there = [(kept.path / f"{name}.json").exists() for name in names]
+    whole = there.index(False) if False in there else len(names)
+    for name in names[whole:]:
+        (kept.path / f"{name}.npz").unlink(missing_ok=True)
+    final = [kept.path / f"final-{k}.json" for k in (0, 1)]
+    if not all(there) or not all(path.exists() for path in final):
+        tests = _pool(_tests(context, size))
+        model = _raced(context, size, tests, kept)
+        _finals(context, size, tests, kept, model)
+    return [json.loads((kept.path / f"{name}.json").read_text()) for name in names] + [
+        json.loads(path.read_text()) for path in final
+    ]
+
+
+def _raced(context: Context, size: Size, tests: Pool, kept: Folder) -> DefenceModel:
+    """Play what is left of the race."""
+    teams = [
+        (team.reference, team.original)
+        for team in _teams(context, size, FIRST_RACE, size.race_teams)
+    ]
+    training = defended_pool(
+        context.world.city, teams, (TARGET,), seed=context.seed_of("race", "first")
     )
-    settings = RaceSettings(
-        size.rounds,
-        Equaliser(group=size.group, sweeps=size.sweeps),
-        Schedule(steps=size.race_steps, users=size.batch, warm=True, precision=_precision()),
-        FLOOR,
-        0,
-    )
+    schedule = Schedule(steps=size.race_steps, users=size.batch, warm=True, precision=_precision())
+    settings = RaceSettings(size.rounds, _equaliser(size), schedule, FLOOR, 0)
     started = time.perf_counter()
 
     def after_round(played: Round) -> None:
         nonlocal started
-        np.savez(kept.path / "last.npz", training=played.training, releases=played.releases)
+        np.savez(kept.path / "last.npz", releases=played.releases)
         kept.write(
             f"round{played.number:02d}",
             {
@@ -165,55 +188,41 @@ def rounds(context: Context, size: Size) -> list[Cell]:
         started = time.perf_counter()
         _tell(context, played.number, size.rounds + 2, 0.5, 0.5)
 
-    # A round whose row was not written is played again, and so are those after it.
-    names = [f"round{k:02d}" for k in range(1, size.rounds + 1)]
-    there = [(kept.path / f"{name}.json").exists() for name in names]
-    whole = there.index(False) if False in there else len(names)
-    for name in names[whole:]:
-        (kept.path / f"{name}.npz").unlink(missing_ok=True)
-    final = [kept.path / f"final-{k}.json" for k in (0, 1)]
-    if not all(there) or not all(path.exists() for path in final):
-        prior = _raced(lesson, tests, settings, size, kept.path, after_round)
-        _finals(kept, lesson, tests, prior, size)
-    return [json.loads((kept.path / f"{name}.json").read_text()) for name in names] + [
-        json.loads(path.read_text()) for path in final
-    ]
+    said = "simulated teams of the built-in city: all reference days known, all others defended"
+    model = play_race(
+        context.world.city, RaceTeams(training, tests, (TARGET,), said), settings,
+        2 * size.race_steps, kept.path, after_round=after_round,
+    )  # fmt: skip
+    model.save(kept.path / "defence.npz")
+    return model
 
 
-def _raced(
-    lesson: Lesson,
-    tests: Pool,
-    settings: RaceSettings,
-    size: Size,
-    folder: Path,
-    after_round: Callable[[Round], None],
-) -> dict[str, Any]:
-    """Play what is left of the race; the prior that it trained."""
-    model = learn_defence(
-        lesson, tests, settings, 2 * size.race_steps, folder, after_round=after_round
-    )
-    model.save(folder / "defence.npz")
-    return {name: jnp.asarray(held) for name, held in model.prior.arrays.items()}
+def _finals(context: Context, size: Size, tests: Pool, kept: Folder, model: DefenceModel) -> None:
+    """Attackers from nothing on the last defence: the same family, and one with transitions.
 
-
-def _finals(kept: Folder, lesson: Lesson, tests: Pool, prior: dict[str, Any], size: Size) -> None:
-    """An attacker of the same family from scratch, and one with transitions inside a day."""
-    ground, slots = Ground.of(lesson.city, tests.slots), tests.slots
-    shape = NetworkShape(lesson.city.n_regions, slots, *RACE_SIZE)
+    They have other teams than the race, several releases of each and more steps: an attacker who
+    is short of data flatters the defence.
+    """
+    city, slots = context.world.city, tests.slots
+    ground = Ground.of(city, slots)
+    prior = on_device(model.prior)
+    pool = _pool(_teams(context, size, FIRST_FINAL, size.final_teams))
+    defender = Defender(ground, prior, pool, _equaliser(size))
+    nets = [on_device(net) for net in model.models]
+    copies = [defender.defended(nets, model.weight, 10**6 * (k + 1))[0] for k in range(size.copies)]
+    pool = pool.with_copies(copies)
     with np.load(kept.path / "last.npz") as held:
-        training, releases = held["training"], held["releases"]
+        releases = held["releases"]
     last = json.loads((kept.path / f"round{size.rounds:02d}.json").read_text())
-    pool = lesson_pool(lesson).with_releases(training)
-    schedule = Schedule(
-        steps=3 * size.race_steps, users=size.batch, seed=99, precision=_precision()
-    )
+    row = {key: last[key] for key in ("number", "utility", "earlier")}
+    schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=_precision())
     started = time.perf_counter()
+    shape = NetworkShape(city.n_regions, slots, *RELEASE_SIZE)
     scratch = train_release(ground, pool, shape, prior, schedule)
     verdicts = [
         vars(verdict(ground, scratch, prior, tests, k, released))
         for k, released in enumerate(releases)
     ]
-    row = {key: last[key] for key in ("number", "utility", "earlier")}
     kept.write(
         "final-0",
         {
@@ -222,7 +231,10 @@ def _finals(kept: Folder, lesson: Lesson, tests: Pool, prior: dict[str, Any], si
         },
     )  # fmt: skip
     started = time.perf_counter()
-    moving = train_moving(ground, pool, shape, schedule)
+    moving = train_moving(
+        ground, pool, NetworkShape(city.n_regions, slots, *RACE_SIZE),
+        replace(schedule, steps=size.final_steps // 2),
+    )  # fmt: skip
     verdicts = [
         vars(
             judge(
@@ -241,6 +253,10 @@ def _finals(kept: Folder, lesson: Lesson, tests: Pool, prior: dict[str, Any], si
     )  # fmt: skip
 
 
+def _equaliser(size: Size) -> Equaliser:
+    return Equaliser(group=size.group, sweeps=size.sweeps)
+
+
 def _answered(context: Context, team: Team, model: Path) -> tuple[float, float]:
     """s_R and s_T of a trained attacker on the winner's defence, by the methods that answer."""
     seed = context.seed_of("race", "judged", team.name)
@@ -250,22 +266,20 @@ def _answered(context: Context, team: Team, model: Path) -> tuple[float, float]:
 
 
 def _references(context: Context, size: Size, teams: int, days: int | None) -> list[Traces]:
-    found = [
-        context.long_team(number, size.users).reference
-        for number in range(FIRST_TRAINING, FIRST_TRAINING + teams)
-    ]
+    found = [team.reference for team in _teams(context, size, FIRST_TRAINING, teams)]
     return [one if days is None else one.take_days(0, days) for one in found]
 
 
 def _tests(context: Context, size: Size) -> list[Team]:
-    return [
-        context.long_team(number, size.users)
-        for number in range(FIRST_TEST, FIRST_TEST + size.tests)
-    ]
+    return _teams(context, size, FIRST_TEST, size.tests)
 
 
-def _pool(teams: Sequence[Team], context: Context) -> Pool:
-    """Teams to judge on; their originals stand where releases would."""
+def _teams(context: Context, size: Size, first: int, count: int) -> list[Team]:
+    return [context.long_team(number, size.users) for number in range(first, first + count)]
+
+
+def _pool(teams: Sequence[Team]) -> Pool:
+    """Teams whose originals stand where releases would."""
     originals = np.stack([team.original.regions for team in teams]).astype(np.int16)
     return Pool(
         np.stack([team.reference.regions for team in teams]).astype(np.int16),
