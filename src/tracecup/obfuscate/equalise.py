@@ -1,6 +1,6 @@
 """Equalise: every user of a group is as likely as the others under all models of a portfolio.
 
-The defence that survives attacks which were trained on it; see the study `race`.
+Attackers trained on it with little data get little, those with much data get more; study `race`.
 """
 
 from __future__ import annotations

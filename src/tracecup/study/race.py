@@ -90,13 +90,19 @@ def run(context: Context) -> StudyResult:
             "users": size.users,
             "steps": size.steps,
             "steps of a round": size.race_steps,
+            "training teams of the last attackers": size.final_teams,
+            "releases of each": size.copies,
+            "their steps": size.final_steps,
         },
         (
             f"Attackers train on references of other teams alone: the earlier half of the days is "
             f"known, the later half defended. They are judged on {TARGET} at utility 0.7.",
             "A round defends against all attackers so far, then trains the next one on the result, "
             "from the weights of the one before; the last two rows train other attackers on the "
-            "last defence from nothing, one of them of a family that the defence never met.",
+            "last defence from nothing, one of them of a family that the defence never met. They "
+            "have more teams and several releases of each: attackers who are short of data "
+            "flatter a defence.",
+            "The teams of the race are simulated whole, as one can who has the synthesizer.",
             "Scores of rounds are of the training program, by optimal assignment and the contest's "
             "loss. Low and high are Student's interval over teams (95 %).",
         ),
