@@ -23,6 +23,10 @@ MAX_TABLE_ENTRIES = 1 << 25
 TILE = 512
 """Users whose sums are made together: a tile of 1024 rows is 2 MiB and stays near the core."""
 
+ONE_TILE = 4096
+"""Up to so many users are one tile, whose sums still fit into the first-level cache."""
+
+LANES = 16
 Columns = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
 """(low, high) -> table of shape (rows, high - low) and bias of users low..high-1."""
 
@@ -110,12 +114,13 @@ class ProductScores(Scores):
         """Show users begin..end-1 to every pseudonym."""
         table, bias = self._columns(begin, end)
         bags, tiles, unbiased = self._bags, _tiles(table), not bias.any()
+        alone = end - begin == self.n_users
 
         def work(low: int, high: int) -> None:
             at = slice(low, high)
             _offer(
                 bags.ids[at], bags.weights[at], bags.lengths[at], tiles, table, bias, unbiased,
-                begin, running.users[at], running.scores[at], running.counts[at],
+                alone, begin, running.users[at], running.scores[at], running.counts[at],
             )  # fmt: skip
 
         map_blocks(work, self.n_users)
@@ -152,14 +157,18 @@ def _score_block(
 
 
 def _tiles(table: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The table in float32, cut into tiles of users: shape (tiles, rows, TILE), zeros beyond."""
+    """The table in float32, cut into tiles of users: shape (tiles, rows, width), zeros beyond.
+
+    Few users are one tile: then most pseudonyms need no float64 at all.
+    """
     rows, users = table.shape
-    n_tiles = -(-users // TILE)
-    tiles = np.zeros((n_tiles, rows, TILE), dtype=np.float32)
+    width = TILE if users > ONE_TILE else -(-users // LANES) * LANES
+    n_tiles = -(-users // width)
+    tiles = np.zeros((n_tiles, rows, width), dtype=np.float32)
 
     def work(low: int, high: int) -> None:
         for t in range(low, high):
-            part = table[:, t * TILE : (t + 1) * TILE]
+            part = table[:, t * width : (t + 1) * width]
             tiles[t, :, : part.shape[1]] = part
 
     map_blocks(work, n_tiles)
@@ -192,18 +201,23 @@ def _offer(
     table: NDArray[np.float64],
     bias: NDArray[np.float64],
     unbiased: bool,
+    alone: bool,
     first_user: int,
     users: NDArray[np.int32],
     scores: NDArray[np.float64],
     counts: NDArray[np.int8],
 ) -> None:
-    """Show the users of a block, first_user and on, to every pseudonym; see `Running`."""
-    m = table.shape[1]
-    sums = np.empty(TILE, dtype=np.float32)
+    """Show the users of a block, first_user and on, to every pseudonym; see `Running`.
+
+    `alone` says that there is no other block: a single candidate is then the answer.
+    """
+    m, size = table.shape[1], coarse.shape[2]
+    only_one = alone and coarse.shape[0] == 1
+    sums = np.empty(size, dtype=np.float32)
     rough_weights = np.empty(weights.shape[1], dtype=np.float32)
     for tile in range(coarse.shape[0]):
-        begin = tile * TILE
-        width = min(TILE, m - begin)
+        begin = tile * size
+        width = min(size, m - begin)
         for k in range(len(lengths)):
             n = lengths[k]
             for j in range(n):
@@ -223,6 +237,10 @@ def _offer(
             if highest < needed:
                 continue
             needed = max(needed, lowest - 1.1 * TIE)
+            lone = _lone(sums, bias[begin:], grow, needed) if only_one else -1
+            if lone >= 0:
+                enter(users[k], scores[k], counts, k, first_user + lone, lowest)
+                continue
             for q in range(width):
                 u = begin + q
                 if sums[q] * grow + bias[u] >= needed:
@@ -233,11 +251,22 @@ def _offer(
 
 
 @kernel
+def _lone(sums: NDArray[np.float32], bias: NDArray[np.float64], grow: float, needed: float) -> int:
+    """The one user whose upper bound reaches what is needed; -1 if there are several."""
+    found, last = 0, -1
+    for q in range(min(len(sums), len(bias))):
+        if sums[q] * grow + bias[q] >= needed:
+            found += 1
+            last = q
+    return last if found == 1 else -1
+
+
+@kernel
 def _largest(sums: NDArray[np.float32]) -> float:
-    """The maximum, in 16 lanes, which the compiler turns into vector code; TILE is a multiple."""
-    lanes = np.full(16, -np.inf, dtype=np.float32)
-    for begin in range(0, len(sums), 16):
-        for q in range(16):
+    """The maximum, in 16 lanes, which the compiler turns into vector code; sums are a multiple."""
+    lanes = np.full(LANES, -np.inf, dtype=np.float32)
+    for begin in range(0, len(sums), LANES):
+        for q in range(LANES):
             value = sums[begin + q]
             lanes[q] = value if value > lanes[q] else lanes[q]
     return float(lanes.max())
@@ -247,10 +276,10 @@ def _largest(sums: NDArray[np.float32]) -> float:
 def _largest_biased(sums: NDArray[np.float32], factor: float, bias: NDArray[np.float64]) -> float:
     """The maximum of sums x factor + bias over the users that have a bias, in the same way."""
     n = min(len(sums), len(bias))
-    whole = n - n % 16
-    lanes = np.full(16, -np.inf)
-    for begin in range(0, whole, 16):
-        for q in range(16):
+    whole = n - n % LANES
+    lanes = np.full(LANES, -np.inf)
+    for begin in range(0, whole, LANES):
+        for q in range(LANES):
             value = sums[begin + q] * factor + bias[begin + q]
             lanes[q] = value if value > lanes[q] else lanes[q]
     top = float(lanes.max())
