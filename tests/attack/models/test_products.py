@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tracecup.attack.match import greedy_table
 from tracecup.attack.models.bags import Bags
 from tracecup.attack.models.products import TILE, ProductScores, product_scores
 from tracecup.device import NumpyArrays
@@ -126,6 +127,17 @@ class TestProductScores:
         scores = product(weights, table, bias * biased, step=TILE + 3)
         wanted = weights @ table + bias * biased
         assert scores.best().tolist() == wanted.argmax(axis=1).tolist()
+
+    def test_rows_come_in_few_blocks_where_each_makes_the_table_anew(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        weights, table, bias = random_parts(5, 11, 6)
+        blocks = product(weights, table, bias, step=4)
+        assert blocks.row_blocks() == [(0, 11)]
+        monkeypatch.setattr("tracecup.attack.models.products.ROWS_ENTRIES", 60)
+        assert blocks.row_blocks() == [(0, 5), (5, 10), (10, 11)]
+        whole = product(weights, table, bias)
+        assert greedy_table(blocks) == greedy_table(whole)
 
     def test_a_block_of_the_table_is_made_once(self) -> None:
         weights, table, bias = random_parts(3, 11, 6)

@@ -23,6 +23,9 @@ MAX_TABLE_ENTRIES = 1 << 25
 TILE = 512
 """Users whose sums are made together: a tile of 1024 rows is 2 MiB and stays near the core."""
 
+ROWS_ENTRIES = 1 << 26
+"""Scores that are held at a time where the table is made in blocks."""
+
 ONE_TILE = 4096
 """Up to so many users are one tile, whose sums still fit into the first-level cache."""
 
@@ -105,6 +108,14 @@ class ProductScores(Scores):
         weights = SparseRows(offsets, bags.ids[real], bags.weights[real], bags.n_rows)
         found = best_matches(arrays, weights, SparseRows.joined(parts), TIE)
         return found.best.astype(np.int32)
+
+    def row_blocks(self) -> list[tuple[int, int]]:
+        """Bounds of blocks of pseudonyms; larger ones (512 MiB) where each makes the table anew."""
+        m = self.n_users
+        if self._step >= m:
+            return super().row_blocks()
+        step = max(1, ROWS_ENTRIES // m)
+        return [(low, min(low + step, m)) for low in range(0, m, step)]
 
     def _user_blocks(self) -> list[tuple[int, int]]:
         m, step = self.n_users, self._step
