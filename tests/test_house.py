@@ -30,6 +30,7 @@ class TestRooms:
         assert lint_imports(cache_dir=None) == 0, capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("own_registry")
 @pytest.mark.parametrize("name", MODULES)
 class TestModules:
     def test_examples_run(self, name):
