@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,16 +33,14 @@ from tracecup.device.fused import fused_tops  # noqa: E402
 
 FLOOR = 1e-8
 TIE = 1e-9
-PLAIN = [(4096, 4096), (8192, 4096), (16384, 4096), (8192, 8192), (16384, 8192), (32768, 2048)]
+PLAIN = [(4096, 4096), (8192, 4096), (16384, 8192), (32768, 2048)]
 FUSED = [  # rows, users, depth in bytes, warps, stages
     (128, 256, 128, 8, 3),
     (128, 256, 128, 8, 4),
     (128, 128, 128, 4, 4),
-    (128, 128, 128, 8, 4),
     (256, 128, 128, 8, 3),
     (128, 256, 64, 8, 4),
     (128, 256, 256, 8, 2),
-    (64, 256, 128, 4, 4),
 ]
 
 
@@ -84,19 +83,21 @@ def _merged(columns: NDArray[Any], counts: NDArray[Any], width: int) -> SparseRo
 
 
 def variants(interpret: bool) -> list[tuple[str, str, JaxArrays]]:
-    """Name, type and arrays of everything that is tried."""
-    out = []
+    """Name, type and arrays of everything that is tried; types and kernels take turns."""
+    groups: list[list[tuple[str, str, JaxArrays]]] = []
     for dtype in ("int8", "float16"):
+        groups += [[], []]
         for rows, users, depth, warps, stages in FUSED:
             product = partial(
                 fused_tops, rows=rows, users=users, depth=depth, warps=warps, stages=stages,
                 interpret=interpret,
             )  # fmt: skip
             name = f"{dtype} fused {rows}x{users}x{depth}B {warps}w {stages}s"
-            out.append((name, dtype, JaxArrays(16384, 4096, product)))
+            groups[-2].append((name, dtype, JaxArrays(16384, 4096, product)))
         for block, chunk in PLAIN:
-            out.append((f"{dtype} plain {block}x{chunk}", dtype, JaxArrays(block, chunk)))
-    return out
+            groups[-1].append((f"{dtype} plain {block}x{chunk}", dtype, JaxArrays(block, chunk)))
+    turns = zip_longest(*groups)
+    return [one for turn in turns for one in turn if one is not None]
 
 
 def tune(
@@ -154,12 +155,12 @@ def exact_sample(weights: SparseRows, table: SparseRows, rows: NDArray[np.int64]
     left = plain.place(weights.take(rows), "float64", 1.0, 1)
 
     @jax.jit
-    def scores(right: Any) -> Any:
-        return jnp.matmul(left, right.T, precision="highest")
+    def highest(left: Any, right: Any) -> Any:
+        return jnp.matmul(left, right.T, precision="highest").max(axis=1)
 
     @jax.jit
-    def first_good(found: Any, top: Any) -> Any:
-        good = found >= top[:, None] - TIE
+    def first_good(left: Any, right: Any, top: Any) -> Any:
+        good = jnp.matmul(left, right.T, precision="highest") >= top[:, None] - TIE
         return jnp.where(good.any(axis=1), good.argmax(axis=1), -1)
 
     blocks = [
@@ -168,10 +169,10 @@ def exact_sample(weights: SparseRows, table: SparseRows, rows: NDArray[np.int64]
     ]
     top = jnp.full(len(rows), -jnp.inf)
     for block in blocks:
-        top = jnp.maximum(top, scores(plain.place(block, "float64", 1.0, step)).max(axis=1))
+        top = jnp.maximum(top, highest(left, plain.place(block, "float64", 1.0, step)))
     best = np.full(len(rows), -1)
     for number, block in enumerate(blocks):
-        found = np.asarray(first_good(scores(plain.place(block, "float64", 1.0, step)), top))
+        found = np.asarray(first_good(left, plain.place(block, "float64", 1.0, step), top))
         here = (best < 0) & (found >= 0)
         best[here] = found[here] + number * step
     jax.config.update("jax_enable_x64", False)
@@ -210,7 +211,8 @@ def main() -> None:
     told.add_argument("--events", type=int, default=400)
     told.add_argument("--sample", type=int, default=10_000)
     told.add_argument("--seed", type=int, default=1)
-    told.add_argument("--budget", type=float, default=240.0, help="seconds for trying variants")
+    told.add_argument("--budget", type=float, default=150.0, help="seconds for trying variants")
+    told.add_argument("--deadline", type=float, default=500.0, help="no run begins after these")
     told.add_argument("--only", default="", help="try variants whose name has this only")
     told.add_argument("--out", type=Path)
     told.add_argument("--trace", action="store_true", help="print why a variant failed")
@@ -243,6 +245,8 @@ def main() -> None:
         name = min(mine, key=lambda n: mine[n])
         arrays = next(v[2] for v in chosen if v[0] == name)
         for turn in ("first, with compiling", "second"):
+            if name in told_all["runs"] and time.perf_counter() - started > asked.deadline:
+                break
             print(f"whole run with {name} ({turn})")
             found = best_matches(arrays, weights, table, TIE, int8=dtype == "int8")
             told_all["runs"][name] = report(name, found, asked.users, asked.width)
