@@ -186,7 +186,7 @@ def _attacker_table(board: Mapping[str, Any], own: str) -> Table:
     heads = [f"sum of s_{'R' if kind == 'reid' else 'T'}" for kind in kinds]
     title = "Attackers (lower is better)"
     table = _table(title, "team", *heads, "", right=range(1, 1 + len(kinds)))
-    for label, row in sums.items():
+    for label, row in sorted(sums.items(), key=lambda one: _total(one[1], kinds)):
         table.add_row(
             escape(f"{label} {row['name']}".strip()),
             *(_score(row.get(kind)) for kind in kinds),
@@ -208,6 +208,12 @@ def _award_table(title: str, awards: Iterable[Mapping[str, Any]]) -> Table:
     return table
 
 
+def _total(row: Mapping[str, Any], kinds: Iterable[str]) -> float:
+    """What orders attackers: all their sums together; who has none comes last."""
+    told = [row.get(kind) for kind in kinds]
+    return sum(one for one in told if one is not None) if any(told) else float("inf")
+
+
 def _own_tables(release: Mapping[str, Any]) -> Iterable[Table]:
     """One of our releases: its lowest scores, then every attack on it, the strongest first."""
     rows = [
@@ -219,7 +225,7 @@ def _own_tables(release: Mapping[str, Any]) -> Iterable[Table]:
     rows += [(said, _score(value)) for said, value in bounds if value is not None]
     yield table_of(escape(release["label"]), [(name, escape(said)) for name, said in rows])
     for row in release["rows"]:
-        title = f"{KINDS[row['kind']]}: low means that more was found out"
+        title = f"{release['label']}, {KINDS[row['kind']]}: low means that more was found out"
         table = _table(title, "attacker", "score", "95 % interval", right=(1, 2))
         for cell in row["cells"]:
             low, high = cell["low"], cell["high"]
@@ -241,9 +247,11 @@ def _exposed(users: Iterable[Mapping[str, Any]]) -> Table:
 
 
 def _samples(hurting: Iterable[Mapping[str, Any]]) -> Table:
-    table = _table("Sample attacks on our release", "attack", "kind", "score", right=(2,))
+    heads = ("release", "attack", "kind", "score")
+    table = _table("Sample attacks on our releases", *heads, right=(3,))
     for one in hurting:
-        table.add_row(escape(one["attacker_name"]), KINDS[one["kind"]], escape(one["shown"]))
+        told = (one["release"], one["attacker_name"], KINDS[one["kind"]], one["shown"])
+        table.add_row(*map(escape, told))
     return table
 
 

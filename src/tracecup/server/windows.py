@@ -1,7 +1,8 @@
 """When what is allowed: the one function that pages, API and workers ask.
 
 A window is open from its phase's instant to the next phase's instant plus the grace period; an
-extension moves the end for one team; what the judge has closed stays closed whatever a clock says.
+extension moves the end for one team; what the judge has closed stays closed whatever a clock says,
+and nothing is open for a team that takes part no more.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def window(round: Round, action: Action, at: datetime, team: Team | None = None)
     state: State = "open"
     if at < opens:
         state = "before"
-    elif (closes is not None and at >= closes) or _ended(round, action):
+    elif (closes is not None and at >= closes) or _ended(round, action) or _left(team, action):
         state = "closed"
     elif contest.paused_at is not None and action != "data":
         state = "paused"
@@ -145,6 +146,11 @@ def _ended(round: Round, action: Action) -> bool:
     return (action == "release" and round.judging_at is not None) or (
         action == "attack" and round.closed_at is not None
     )
+
+
+def _left(team: Team | None, action: Action) -> bool:
+    """Whether a team takes part no more; it keeps its data."""
+    return team is not None and team.status != "active" and action != "data"
 
 
 def _iso(at: datetime | None) -> str | None:

@@ -184,7 +184,7 @@ class TestPlan:
             new_submission(team, score=score)
         text = contest.rules_text + "[scores]\nutility_floor = 0.8\n"
         plan = rulechange.plan_rules(contest, text)
-        assert plan.effects[0].sentence.startswith("1 releases")
+        assert plan.effects[0].sentence.startswith("1 release handed in")
         Round.objects.update(judging_at=clock.now())
         assert rulechange.plan_rules(contest, text).problems
 
@@ -192,7 +192,7 @@ class TestPlan:
         new_submission(team)
         new_submission(team)
         effect, _ = self.effect(contest, "release_tries = 3", "release_tries = 1")
-        assert effect.sentence.startswith("1 teams have used more")
+        assert effect.sentence.startswith("1 team has used more")
         assert effect.weight == "care"
 
     def test_a_later_deadline_is_a_note_an_earlier_one_is_not(self, contest, at):

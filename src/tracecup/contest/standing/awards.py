@@ -24,6 +24,8 @@ class Exclusion(StrEnum):
     NO_VALID_RELEASE = "no valid release"
     NO_SCORE = "brought no score below 1"
     WON_DEFENCE = "won best anonymization"
+    DISQUALIFIED = "disqualified"
+    WITHDRAWN = "withdrawn"
 
 
 class Measures(Protocol):
@@ -141,6 +143,21 @@ class Award:
     def title(self) -> str:
         """The award's name for people."""
         return AWARDS[self.key].title
+
+    def without(self, gone: Mapping[str, str]) -> Award:
+        """The award once some teams are out, each for a reason: those behind them move up.
+
+        >>> award = Award("overall", "higher", (Place(1, "001", 0.9), Place(2, "002", 0.8)))
+        >>> award.without({"001": "disqualified"}).winners
+        ('002',)
+        """
+        left = [one for one in self.places if one.team not in gone]
+        ahead = [one.rank for one in self.places if one.team in gone]
+        places = tuple(
+            Place(one.rank - sum(rank < one.rank for rank in ahead), one.team, one.value)
+            for one in left
+        )
+        return Award(self.key, self.better, places, {**self.excluded, **gone})
 
     @property
     def winners(self) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def deadline(at: At, body: Deadline) -> Done:
         follow=body.follow,
         confirm=body.confirm,
     )
-    said = gettext("The deadline was moved. Tell the teams: announce it below.")
+    said = gettext("The deadline was moved; teams read it on their pages.")
     return Done(said, lambda: run_site.plan_row(plan))
 
 

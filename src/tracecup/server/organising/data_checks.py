@@ -8,12 +8,14 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from ninja import Schema
 
+from tracecup.contest.sheets import team_of
 from tracecup.server.clockwatch import Doubt
 from tracecup.server.jobs.data import (
     QueueCounts,
 )
-from tracecup.server.models import Appeal, Contest
+from tracecup.server.models import Appeal, Contest, Round
 from tracecup.server.organising.owncity import missing_files
+from tracecup.server.resultsets import gone_teams, published, table_rows
 
 LOW_DISK_BYTES = 1 << 30
 # Jobs that wait longer than this make the page say so.
@@ -63,6 +65,20 @@ def checks(
             _("It runs."),
             _("The contest is paused; nothing is accepted."),
             _("Resume it below when the reason is gone."),
+        ),
+        _check(
+            _("Publication"),
+            not any(map(_waits_for_publication, rounds)),
+            _("Nothing waits for you."),
+            _("Releases or results are ready and wait until an organiser publishes them."),
+            _("Publish them under Judge or Scores."),
+        ),
+        _check(
+            _("Awards"),
+            not outdated_awards(contest),
+            _("They are those of the newest results."),
+            _("A team that won something has left the contest since results were computed."),
+            _("Compute a new result set under Scores, look at it and publish it."),
         ),
         _check(
             _("Server's clock"),
@@ -127,6 +143,27 @@ def checks(
             _("Answer below."),
         ),
     ]
+
+
+def _waits_for_publication(round: Round) -> bool:
+    """Whether something of a round is ready and goes out only by an organiser's hand."""
+    if round.judged_at is not None and round.published_at is None:
+        return not round.auto_publish
+    if round.closed_at is None or round.released_at is not None:
+        return False
+    return not round.result_sets.filter(state="computing").exists()
+
+
+def outdated_awards(contest: Contest) -> bool:
+    """Whether published results give a place to a team that is out."""
+    gone = gone_teams(contest)
+    sets = [published(one) for one in contest.rounds.all()] if gone else []
+    return any(
+        row["rank"] is not None and team_of(row["team"]) in gone
+        for one in sets
+        if one is not None
+        for row in table_rows(one, "awards")
+    )
 
 
 def is_leaky(contest: Contest) -> bool:

@@ -15,6 +15,7 @@ from ninja import Schema
 
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
+from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.sheets import column_of, team_of
 from tracecup.facts.board import AttackerFacts, BoardFacts, MatrixFacts, MatrixRow
 from tracecup.facts.tables import all_named, labels_of, named
@@ -23,7 +24,7 @@ from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.judging.service import due_at
-from tracecup.server.models import Release, ResultSet, Round, Submission
+from tracecup.server.models import Release, ResultSet, Round, Submission, Team
 from tracecup.server.organising.data import RoundHead, round_head
 from tracecup.server.organising.takeback import why_not
 from tracecup.server.results.data_board import facts_of
@@ -212,6 +213,13 @@ def judge_page(role: Role, round: Round | None) -> JudgePage:
     )
 
 
+def _why(found: Submission | None, team: Team) -> str:
+    """Why a release would be valid or not if the deadline were now."""
+    if team.status != "active":
+        return team.status
+    return found.reason if found is not None else str(Reason.of("nothing"))
+
+
 def dry_run(round: Round) -> list[VerdictRow]:
     """What the judge would decide if the deadline were now; nothing is written."""
     rows = []
@@ -228,7 +236,7 @@ def dry_run(round: Round) -> list[VerdictRow]:
                     submission=found.ref if found else "",
                     valid=bool(found and found.valid) and team.status == "active",
                     hors_concours=team.hors_concours,
-                    reason=found.reason if found else "",
+                    reason=_why(found, team),
                     utility=found.score if found else None,
                     low=found.low if found else None,
                     high=found.high if found else None,

@@ -108,6 +108,12 @@ class ActForm(forms.Form):
 
     shown: Mapping[str, Shown] = {}
 
+    @property
+    def is_row(self) -> bool:
+        """Whether it stands in a row of a table, where its errors have no place."""
+        held = [one for name, one in self.fields.items() if name not in ("confirm", "version")]
+        return any(isinstance(one.widget, forms.HiddenInput) for one in held)
+
     def __init__(self, *args: Any, place: Place, **more: Any) -> None:
         super().__init__(*args, **more)
         if "mail" in self.fields and not settings.CONFIG.mail_url:

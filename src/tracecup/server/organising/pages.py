@@ -105,8 +105,17 @@ class Page:
             done = act.from_page(at_place(here, site_of(request)), form.cleaned_data)
         except Refused as error:
             refuse(form, error)
+            # What the page says on top need not stand in the form again.
+            if form.errors.get("__all__") == [error.message]:
+                del form.errors["__all__"]
             return self.show(
-                request, here, error.status, forms={name: form}, failed=name, refused=error
+                request,
+                here,
+                error.status,
+                forms={name: form},
+                failed=name,
+                refused=error,
+                has_lines=any(one.get("line") for one in error.problems),
             )
         if done.shown:
             if done.message:

@@ -13,12 +13,14 @@ from typing import Any, Literal, cast
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.rules import PHASES, PhaseName, Rules
 from tracecup.contest.rules.file import RULES_LIMITS, parse_rules
 from tracecup.contest.rules.toml_lines import key_lines, line_of
 from tracecup.errors import InvalidFile, Problem
+from tracecup.score.utility import is_valid
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -34,8 +36,10 @@ from tracecup.server.organising.endings import (
     require_confirmed,
 )
 from tracecup.server.organising.ruletext import flat, place_of
+from tracecup.server.organising.telling import tell_teams
 from tracecup.server.reasons import require_reason
 from tracecup.server.submissions.quotas import charged
+from tracecup.server.submissions.verdicts import follow_floor
 
 Weight = Literal["note", "care", "refused"]
 ACTS: dict[PhaseName, str] = {
@@ -155,6 +159,9 @@ def apply_rules(
     )
     if plan.makes_data:
         make_data_anew(contest)
+    if rules.scores.utility_floor != old.scores.utility_floor:
+        follow_floor(contest)
+    tell_teams(contest, [one for one in plan.effects if one.weight != "refused"], actor)
 
 
 def tidy(text: str) -> str:
@@ -337,7 +344,11 @@ class _Changes:
         over = {row[1] for row, count in used.items() if count > allowed}
         if over:
             return (
-                _("%(count)d teams have used more already; what they handed in stays.")
+                ngettext(
+                    "%(count)d team has used more already; what it handed in stays.",
+                    "%(count)d teams have used more already; what they handed in stays.",
+                    len(over),
+                )
                 % {"count": len(over)},
                 "care",
             )
@@ -348,13 +359,19 @@ class _Changes:
         if key != "scores.utility_floor":
             return _("Utility is computed again when the judge runs.")
         old, new = self.old.scores.utility_floor, self.new.scores.utility_floor
-        low, high = sorted((old, new))
-        count = Submission.objects.filter(
-            contest=self.contest, kind="release", state="scored", score__gte=low, score__lt=high
-        ).count()
-        return _("%(count)d releases handed in so far change between valid and invalid.") % {
-            "count": count
-        }
+        known = Submission.objects.filter(
+            contest=self.contest, kind="release", state="scored", score__isnull=False
+        )
+        count = sum(
+            is_valid(score, old) != is_valid(score, new)
+            for score in known.values_list("score", flat=True)
+        )
+        said = ngettext(
+            "%(count)d release handed in so far changes between valid and invalid.",
+            "%(count)d releases handed in so far change between valid and invalid.",
+            count,
+        )
+        return said % {"count": count}
 
 
 def shown_span(span: timedelta) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
@@ -359,16 +360,22 @@ def _with(
     try:
         text = with_instants(contest.rules_text, instants)
     except InvalidFile as error:
-        problems = [problem.as_dict() for problem in error.problems]
+        problems = [_of_form(problem.as_dict()) for problem in error.problems]
         raise Refused(
             "invalid", _("The phases would not follow one another any more."), problems
         ) from None
     plan = plan_rules(contest, text)
     if plan.problems:
-        raise Refused("invalid", _("These rules cannot be taken."), plan.problems)
+        problems = [_of_form(problem) for problem in plan.problems]
+        raise Refused("invalid", _("These times cannot be taken."), problems)
     require_confirmed(contest, plan.endings, confirm)
     apply_rules(contest, text, plan, actor, action, why)
     return plan
+
+
+def _of_form(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """A problem of the rules' text for a form that has no lines: its field is the phase."""
+    return {**problem, "line": 0, "field": str(problem["field"]).rpartition(".")[2]}
 
 
 def _require_not_over(round: Round, phase: str) -> None:

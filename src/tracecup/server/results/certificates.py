@@ -21,8 +21,8 @@ from tracecup.server.results.service import (
     overall,
 )
 from tracecup.server.resultsets import (
+    award_rows,
     published,
-    table_rows,
 )
 
 # The text of a certificate fills at most this width of its 842 units.
@@ -114,7 +114,7 @@ def _is_wide(letter: str) -> bool:
 
 def _of_round(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:
     """The awards of a round, and that the team took part in it."""
-    for row in table_rows(results, "awards"):
+    for row in award_rows(results):
         if row["rank"] == 1 and _is_number(row["team"], team.number):
             line = _("First place in round %(round)s with %(value).4f")
             yield _made(team, round, results, row["title"], line % {"round": round.name, **row})

@@ -23,9 +23,7 @@ from tracecup.server.results.service import (
     may_see_scores,
     overall,
 )
-from tracecup.server.resultsets import (
-    published,
-)
+from tracecup.server.resultsets import award_rows, published
 
 OFFERED = ("archive", "report", "results")
 
@@ -51,7 +49,8 @@ class ResultFile(Schema):
 class ResultsPage(Schema):
     """Who won, and what did we learn? `board` is None until results are published.
 
-    `season` holds the awards of the whole contest once several rounds have results.
+    `season` holds the awards of the whole contest once several rounds have results; `other_rounds`
+    are those with results.
     """
 
     contest: str
@@ -60,6 +59,8 @@ class ResultsPage(Schema):
     now: datetime
     floor: float
     expected_at: datetime | None
+    frozen: bool
+    other_rounds: list[str]
     releases_published_at: datetime | None
     attack_targets: str
     board: Board | None
@@ -81,6 +82,10 @@ def results_page(role: Role, round: Round) -> ResultsPage:
         now=clock.contest_now(contest),
         floor=contest.rules.scores.utility_floor,
         expected_at=round.rules.phases.results,
+        frozen=round.frozen,
+        other_rounds=[
+            one.name for one in contest.rounds.all() if one != round and shown(role, one)
+        ],
         releases_published_at=round.published_at,
         attack_targets=contest.rules.awards.attack_targets,
         board=board(found, names) if found else None,
@@ -100,7 +105,10 @@ def table(role: Role, round: Round, name: str) -> ResultTable:
     found = shown(role, round)
     if found is None or name not in found.tables:
         raise not_found("table")
-    return ResultTable(found.tables[name])
+    if name != "awards":
+        return ResultTable(found.tables[name])
+    rows = award_rows(found)
+    return ResultTable({column: [row[column] for row in rows] for column in found.tables[name]})
 
 
 def _season(role: Role, names: Mapping[str, str]) -> list[AwardFacts]:

@@ -16,9 +16,7 @@ from tracecup.contest.results.from_sheets import SCORES_ONLY
 from tracecup.facts.board import AwardFacts, BoardFacts, MatrixFacts, ReleaseFacts
 from tracecup.facts.tables import board_facts
 from tracecup.server.models import ResultSet
-from tracecup.server.resultsets import (
-    table_rows,
-)
+from tracecup.server.resultsets import award_rows, table_rows
 
 TABLES = ("releases", "cells", "sums", "awards")
 
@@ -75,6 +73,6 @@ def board(found: ResultSet, names: Mapping[str, str]) -> Board:
 
 def facts_of(found: ResultSet, names: Mapping[str, str]) -> BoardFacts:
     """The facts of a result set."""
-    tables = {name: table_rows(found, name) for name in TABLES}
+    tables = {name: table_rows(found, name) for name in TABLES} | {"awards": award_rows(found)}
     correlation = Correlation(**found.summary["correlation"])
     return board_facts(found.round.contest.rules, tables, correlation, names)

@@ -5,6 +5,8 @@ Numbers are what files and tables of results say; people know names.
 
 from __future__ import annotations
 
+from django.utils.translation import gettext as _
+
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.server.models import Contest
 
@@ -12,8 +14,12 @@ BENCHMARK = "000"
 
 
 def team_names(contest: Contest) -> dict[str, str]:
-    """Names of teams by their number as files write it."""
-    return {f"{number:03d}": name for number, name in contest.teams.values_list("number", "name")}
+    """Names of teams by their number as files write it; who was disqualified is called so."""
+    found = {}
+    for number, name, status in contest.teams.values_list("number", "name", "status"):
+        out = f" ({_('disqualified')})" if status == "disqualified" else ""
+        found[f"{number:03d}"] = name + out
+    return found
 
 
 def attacker_names(contest: Contest) -> dict[str, str]:

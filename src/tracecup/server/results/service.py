@@ -29,7 +29,7 @@ from tracecup.server.judging.service import enqueue_samples, held_round, record_
 from tracecup.server.models import Contest, Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.reporting import enqueue_report
-from tracecup.server.resultsets import READY, published, table_rows
+from tracecup.server.resultsets import READY, gone_teams, published, table_rows
 from tracecup.server.storage import Blob
 
 __all__ = [
@@ -168,7 +168,11 @@ def overall(contest: Contest) -> dict[str, Award]:
         found = published(round)
         if found is not None:
             weighted.append((round.rules.weight, scoreboard_of(found)))
-    return give_awards(weighted, contest.rules.awards) if weighted else {}
+    if not weighted:
+        return {}
+    gone = gone_teams(contest)
+    found = give_awards(weighted, contest.rules.awards)
+    return {key: award.without(gone) if gone else award for key, award in found.items()}
 
 
 def scoreboard_of(result_set: ResultSet) -> Scoreboard:

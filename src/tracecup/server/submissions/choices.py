@@ -61,6 +61,17 @@ def choose_default(
             _mark(best)
 
 
+def choose_valid(round: Round, team: Team, challenge: str) -> None:
+    """Where the release that counts is below the floor and another is not, the last such counts.
+
+    For floors that change; inside the caller's transaction.
+    """
+    standing = _releases(round, team, challenge)
+    marked, best = standing.filter(chosen=True).first(), standing.filter(valid=True).last()
+    if best is not None and (marked is None or not marked.valid):
+        _mark(best)
+
+
 def withdraw(
     submission: Submission, actor: Actor, *, why: str = "", at_any_time: bool = False
 ) -> Submission:

@@ -191,6 +191,8 @@ def _target(
         place = (kind, entry.challenge, entry.team)
         mine = held.get(place, [])
         standing = any(one.state in ("queued", "scoring", "scored") for one in mine)
+        # What no try is left for cannot be handed in any more.
+        missing = not standing and tries[place].left > 0
         answers.append(
             Answer(
                 kind=kind,
@@ -198,7 +200,7 @@ def _target(
                     ".zst"
                 ),
                 tries=_tries(tries[place]),
-                missing=not standing,
+                missing=missing,
                 submissions=[submission_info(one) for one in reversed(mine)],
             )
         )

@@ -105,6 +105,8 @@ _REASONS: dict[str, str] = {
     Exclusion.HORS_CONCOURS: gettext_noop("out of competition"),
     Exclusion.NO_SCORE: gettext_noop("brought no score below 1"),
     Exclusion.WON_DEFENCE: gettext_noop("won best anonymization"),
+    Exclusion.DISQUALIFIED: gettext_noop("disqualified"),
+    Exclusion.WITHDRAWN: gettext_noop("withdrawn"),
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Any
@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 from tracecup.charts.figure import FOLLOW_THE_PAGE, Figure
 from tracecup.contest.rules.values import zone_of
 from tracecup.facts import ReleaseFacts
+from tracecup.score.utility import is_valid
 from tracecup.server import clock
 from tracecup.server.people.pages import site_of
 from tracecup.server.teams import words as teamwords
@@ -101,6 +102,12 @@ def problems(rows: Sequence[Any]) -> Any:
     return {"rows": [one if isinstance(one, Mapping) else _dump(one) for one in rows[:10]]}
 
 
+@register.filter
+def strongest(attackers: Iterable[Any]) -> list[Any]:
+    """Attackers by what they left of the others, the strongest first; without a sum last."""
+    return sorted(attackers, key=lambda one: (one.sum is None, one.sum or 0.0))
+
+
 @register.inclusion_tag(f"{COMPONENTS}/gauge.html")
 def gauge(
     value: float | None,
@@ -113,7 +120,7 @@ def gauge(
     shown = 0.0 if value is None else min(max(value, 0.0), 1.0)
     text = _("not known") if value is None else f"{value:.4f}"
     sentence = f"{label}: {text}" if label else text
-    below = value is not None and floor is not None and value < floor
+    below = value is not None and floor is not None and not is_valid(value, floor)
     if floor is not None:
         side = _("below the floor of {floor}") if below else _("not below the floor of {floor}")
         sentence += f", {side.format(floor=f'{floor:g}')}"
