@@ -171,8 +171,8 @@ def overall(contest: Contest) -> dict[str, Award]:
     if not weighted:
         return {}
     gone = gone_teams(contest)
-    found = give_awards(weighted, contest.rules.awards)
-    return {key: award.without(gone) if gone else award for key, award in found.items()}
+    given = give_awards(weighted, contest.rules.awards)
+    return {key: award.without(gone) if gone else award for key, award in given.items()}
 
 
 def scoreboard_of(result_set: ResultSet) -> Scoreboard:
