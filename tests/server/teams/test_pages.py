@@ -360,7 +360,7 @@ class TestAfterTheResults:
 
     def is_hidden(self, client):
         """A frozen board is nowhere to be seen."""
-        assert "No results yet" in page(client, "results/")
+        assert "The boards are frozen" in page(client, "results/")
         page(client, "results/cells.csv", 404)
         page(client, "files/cells.csv", 404)
         assert "Not yet" in page(client, "team/defence/")

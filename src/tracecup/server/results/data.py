@@ -50,7 +50,7 @@ class ResultsPage(Schema):
     """Who won, and what did we learn? `board` is None until results are published.
 
     `season` holds the awards of the whole contest once several rounds have results; `other_rounds`
-    are those with results.
+    are those with results. `frozen`: results are out and hidden for a while.
     """
 
     contest: str
@@ -82,7 +82,7 @@ def results_page(role: Role, round: Round) -> ResultsPage:
         now=clock.contest_now(contest),
         floor=contest.rules.scores.utility_floor,
         expected_at=round.rules.phases.results,
-        frozen=round.frozen,
+        frozen=round.frozen and round.released_at is not None,
         other_rounds=[
             one.name for one in contest.rounds.all() if one != round and shown(role, one)
         ],
