@@ -111,7 +111,7 @@ def _then_and_now(result: StudyResult) -> Picture:
     """A line for each defence from the paper's strongest attack to the strongest now."""
     rows = result.tables["strongest"].records()
     figure = sheet(
-        result.source, 1.3 + 0.3 * len(rows), width=9.5, title="How private it looked, and is"
+        result.source, 1.5 + 0.3 * len(rows), width=9.5, title="How private it looked, and is"
     )
     panels = figure.subplots(1, 2, sharey=True)
     for axes, (score, title) in zip(panels, SCORES.items(), strict=True):
@@ -141,7 +141,7 @@ def _then_and_now(result: StudyResult) -> Picture:
     panels[0].invert_yaxis()
     panels[0].plot([], [], "o", color=BLUE, label="the paper's strongest attack")
     panels[0].plot([], [], "s", color=VERMILION, label="the strongest attack now")
-    panels[0].legend(loc="lower right")
+    panels[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.07), ncols=2)
     worst = max(rows, key=lambda row: row["s_R, paper"] - row["s_R"])
     alt = (
         f"For every defence a line from its score under the paper's attacks to that under all "
@@ -235,16 +235,21 @@ def _correlated(result: StudyResult) -> Picture:
 
 
 def _named(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
-    """Names beside points; one that would cover another is moved up."""
+    """Names beside points; one that would cover another is moved up, with a line to its point."""
     taken: list[tuple[float, float]] = []
     for x, y, name in sorted(points, key=lambda point: point[1]):
         left = x > 0.7
         height = y
-        while any(abs(height - other) < 0.045 and abs(x - at) < 0.4 for at, other in taken):
+        ahead = [b for a, b, _ in points if x + 0.03 < a < x + 0.25]
+        while any(abs(height - other) < 0.045 and abs(x - at) < 0.4 for at, other in taken) or any(
+            abs(height - other) < 0.03 for other in ahead
+        ):
             height += 0.01
         taken.append((x, height))
+        away = 0.025 if height == y else 0.07
         axes.annotate(
             name.partition(",")[0] if "MRLH" not in name else name, (x, y),
-            (x - 0.025 if left else x + 0.025, height), va="center",
+            (x - away if left else x + away, height), va="center",
             ha="right" if left else "left", fontsize=6.5,
+            arrowprops=None if height == y else {"arrowstyle": "-", "color": GREY, "lw": 0.6},
         )  # fmt: skip

@@ -13,11 +13,17 @@ from tracecup.study.context import Context
 from tracecup.study.reproduce import study
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.study.strength import cells_of
+from tracecup.study.strengthgoals import EQUALISED
 from tracecup.study.strengthtables import strongest
 
 ATTACKS = {"the paper's attacks": ", paper", "all attacks": ""}
 CHEATS = ("Cheat", "Cheat(1)")
-FIELDS = {"all": (), "without Cheat": CHEATS, "without Cheat and None": (*CHEATS, "None")}
+FIELDS = {
+    "all": (),
+    "without Cheat": CHEATS,
+    "without Cheat and None": (*CHEATS, "None"),
+    "without Cheat, None and Equalise": (*CHEATS, "None", EQUALISED),
+}
 CORRELATIONS = ("attacks", "defences", "pairs", "r", "low", "high", "reason")
 SAFE = 0.5
 """RQ1 asks of defences under which more than half of the users stay unnamed."""
