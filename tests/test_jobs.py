@@ -274,7 +274,7 @@ class TestDask:
     def test_stopped_nothing_goes_on(self, name: str) -> None:
         with engine(name) as jobs:
             assert jobs is not None
-            waiting = jobs.submit(time.sleep, 2)
+            waiting = jobs.submit(time.sleep, 0.5)
             jobs.stop()
             with pytest.raises(CancelledError):
                 waiting.result()
