@@ -95,7 +95,7 @@ STATIC_ROOT = None  # files are served from the package itself
 WHITENOISE_USE_FINDERS = True
 
 # Uploads go to disk while they arrive; nothing large is held in memory.
-FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_HANDLERS = ["tracecup.server.web.formfiles.LandedFiles"]
 FILE_UPLOAD_TEMP_DIR = str(CONFIG.incoming) if CONFIG.incoming.is_dir() else None
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024

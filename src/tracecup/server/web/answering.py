@@ -12,6 +12,7 @@ from waitress.task import ErrorTask, WSGITask
 
 from tracecup.safeio import MIB
 from tracecup.server.errors import Refused
+from tracecup.server.web.formfiles import FORM_FILE, FormSpool
 
 ARRIVAL = "tracecup.received"
 BODY = "tracecup.body"
@@ -32,6 +33,9 @@ class StampedTask(WSGITask):
         environ[ARRIVAL] = self.request.received_at
         body = self.request.body_rcv
         environ[BODY] = body.getbuf().landed() if body is not None else None
+        if body is not None and isinstance(body.getbuf(), FormSpool):
+            environ[FORM_FILE] = body.getbuf().form_file()
+            environ["CONTENT_LENGTH"] = str(len(body.getbuf()))
         if self._is_head:
             environ.pop("wsgi.file_wrapper", None)
         return environ

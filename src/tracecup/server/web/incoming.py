@@ -1,7 +1,7 @@
 """A file on its way in: on disk with its SHA-256, within its limit, gone again when not kept.
 
-A body that is a file is hashed while it arrives and later linked into the store, so its bytes are
-written once; a file inside a form is read where the framework has put it.
+A body that is a file, and a file inside a form (`formfiles`), is hashed while it arrives and later
+linked into the store, so its bytes are written once.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def spooled(source: Source, max_bytes: int) -> Iterator[Incoming]:
 
     Holds one block in memory at a time.
     """
+    source = getattr(source, "incoming", source)  # the file of a form, where it landed
     if isinstance(source, Incoming):
         if source.size > max_bytes:
             raise too_large(max_bytes)

@@ -30,6 +30,7 @@ from tracecup.server import clock
 from tracecup.server.web import arrivals
 from tracecup.server.web.answering import ARRIVAL, RefusalTask, StampedTask
 from tracecup.server.web.door import Away, Door, Known, Stranger, nobody
+from tracecup.server.web.formfiles import FormSpool, boundary_of
 from tracecup.server.web.incoming import Spool
 from tracecup.server.web.turns import Lanes, Whose, is_file, unknown
 
@@ -218,7 +219,8 @@ class _Parser(HTTPRequestParser):
         super().parse_header(header_plus)
         if self.body_rcv is None:
             return
-        self.body_rcv.buf = Spool(self.adj.spool_folder)
+        boundary, folder = boundary_of(self.headers.get("CONTENT_TYPE", "")), self.adj.spool_folder
+        self.body_rcv.buf = FormSpool(folder, boundary) if boundary else Spool(folder)
         shown = self.headers.get("AUTHORIZATION", ""), self.headers.get("COOKIE", "")
         if any(shown) and is_file(self) and (self.chunked or self.content_length > SMALL_BODY):
             self.verdict = self.adj.door.ask(*shown)
