@@ -5,6 +5,7 @@ import pytest
 
 from tracecup import Clock, ContestClock, Traces
 from tracecup.errors import InvalidParameter
+from tracecup.jobs import ProcessJobs
 from tracecup.records import Timetable
 from tracecup.rng import child_seed
 from tracecup.synth import (
@@ -93,3 +94,10 @@ class TestContestData:
         found = list(contest_data(model, 1, 3, SHAPE))
         assert [data.team for data in found] == [1, 2, 3]
         assert found[1].original == team_data(model, 1, 2, SHAPE).original
+
+    def test_an_executor_makes_the_same(self, model):
+        wanted = list(contest_data(model, 1, 3, SHAPE))
+        with ProcessJobs(1) as jobs:
+            found = sorted(contest_data(model, 1, 3, SHAPE, jobs), key=lambda data: data.team)
+        for ours, theirs in zip(found, wanted, strict=True):
+            assert (ours.reference, ours.original) == (theirs.reference, theirs.original)

@@ -11,7 +11,17 @@ from typing import Annotated
 
 import typer
 
-from tracecup.cli.common import Json, Seed, emit, load_city, minute_of, people, progress, table_of
+from tracecup.cli.common import (
+    Engine,
+    Json,
+    Seed,
+    emit,
+    load_city,
+    minute_of,
+    people,
+    progress,
+    table_of,
+)
 
 ModelFile = Annotated[Path, typer.Option("--model", help="Model file that `tracecup train` wrote.")]
 
@@ -51,6 +61,7 @@ def contest(
         int, typer.Option("--step", min=1, help="Minutes between steps of the chain.")
     ] = 5,
     seed: Seed = None,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Write reference and original traces for every team, each with virtual users of its own.
@@ -66,6 +77,7 @@ def contest(
     from tracecup.city import ContestClock, write_city, write_clock
     from tracecup.contest.worlds import BuiltinWorld
     from tracecup.errors import InvalidParameter, InvalidTraces
+    from tracecup.jobs import engine as engine_of
     from tracecup.synth import ContestShape, contest_data, load_model
     from tracecup.traces.files import write_traces
 
@@ -92,12 +104,13 @@ def contest(
     out.mkdir(parents=True, exist_ok=True)
     write_city(out / "info_region.csv", where)
     write_clock(out / "info_time.csv", clock)
-    with progress("synthesizing teams") as advance:
-        for data in contest_data(trained, root, teams, shape):
+    with engine_of(engine) as jobs, progress("synthesizing teams") as advance:
+        every = contest_data(trained, root, teams, shape, jobs)
+        for done, data in enumerate(every, start=1):
             name = f"team{data.team:03d}_data02_TRP.csv.zst"
             write_traces(out / f"reftraces_{name}", data.reference)
             write_traces(out / f"orgtraces_{name}", data.original)
-            advance(data.team, teams)
+            advance(done, teams)
     facts = {
         "folder": str(out),
         "teams": teams,

@@ -6,10 +6,13 @@ Each team's seed is a one-way child of the contest's, so one team's data tell no
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 from tracecup.city.clock import MINUTES_A_DAY
 from tracecup.errors import InvalidParameter
+from tracecup.jobs import done_as_they_come
 from tracecup.records import Timetable
 from tracecup.rng import child_seed
 from tracecup.synth.base import Model
@@ -114,7 +117,15 @@ def team_data(model: Model, seed: int, team: int, shape: ContestShape | None = N
 
 
 def contest_data(
-    model: Model, seed: int, teams: int, shape: ContestShape | None = None
+    model: Model,
+    seed: int,
+    teams: int,
+    shape: ContestShape | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[TeamData]:
-    """The data of teams 1..teams, one after the other."""
-    return (team_data(model, seed, team, shape) for team in range(1, teams + 1))
+    """The data of teams 1..teams, one after the other; from an `executor` as they are finished."""
+    every = range(1, teams + 1)
+    if executor is None:
+        return (team_data(model, seed, team, shape) for team in every)
+    calls = ((team, partial(team_data, model, seed, team, shape)) for team in every)
+    return (future.result() for _, future in done_as_they_come(executor, calls))
