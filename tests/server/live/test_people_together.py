@@ -21,6 +21,7 @@ settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 settings.CONFIG.prepare()
 call_command("migrate", interactive=False, verbosity=0)
 from tracecup.server.organising import running
+from tracecup.contest.entries import Entry
 from tracecup.contest.rules.file import rules_text
 from tracecup.contest.rules import PHASES, Rules
 from tracecup.server import clock
@@ -172,7 +173,7 @@ round = Round.objects.create(contest=contest, name="final", position=0)
 times = {phase: clock.now() + timedelta(days=k + 1) for k, phase in enumerate(PHASES)}
 queue.enqueue("data", "d", {"round": round.pk, "entry": [0, "reid"]}, contest=contest)
 job = queue.lease("w")
-made = {"orgtraces_team000_data01_IDP.csv": Blob("0" * 64, 1)}
+made = {Entry(0, "reid").file(kind): Blob("0" * 64, 1) for kind in data.TRACES}
 is_held = threading.Event()
 def one(k):
     if k == 1:
@@ -183,7 +184,7 @@ def one(k):
         is_held.set()
         time.sleep(0.5)
 together(one, 2)
-result = StoredFile.objects.get().visible_from == times["announce"]
+result = {one.visible_from for one in StoredFile.objects.all()} == {times["announce"]}
 """,
         True,
     ),
