@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -155,6 +156,15 @@ class TestCounts:
             made = desk.answer(team, 2, desk.table(first)).submission
             submissions.withdraw(made, Actor(person, "page"))
         assert attack_page(role, desk.round).missing == before - 1
+
+    def test_bits_are_those_of_the_feedback_that_holds(self, desk, team, attackable):
+        """With the results out the page told exact scores, and 0.0 bits for each of them."""
+        role = role_of(desk.contest, team.members.get().person)
+        assert attack_page(role, desk.round).bits_an_answer == {"reid": 0.0, "trace": 0.0}
+        desk.round.released_at = clock.now()
+        page = attack_page(role, desk.round)
+        assert page.policy == "exact"
+        assert page.bits_an_answer["reid"] == pytest.approx(math.log2(25))
 
     def test_a_rejected_answer_is_no_try_of_number_0(self, desk, team, attackable, client):
         desk.answer(team, 2, b"nonsense")

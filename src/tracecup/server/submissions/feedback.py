@@ -109,12 +109,12 @@ def bits(policy: str, rules: Rules, kind: AttackKind) -> float:
 
 
 def budget(round: Round) -> dict[str, Any]:
-    """What the policy reveals during the attack phase, for the page that states it.
+    """What the policy that holds now reveals, for the page that states it.
 
     `bits` by kind for one answer, `answers` per target, `per_target` in bits, and in words.
     """
     rules = round.contest.rules
-    policy, tries = rules.feedback.policy, rules.limits.attack_tries
+    policy, tries = policy_now(round), rules.limits.attack_tries
     each = {kind: bits(policy, rules, kind) for kind in ATTACK_KINDS}
     words = {
         "none": _("Nothing is told about an answer before the results."),
