@@ -1,4 +1,4 @@
-"""Strong attacks and the trained defence on a team of the built-in city, against a float32 product."""
+"""Strong attacks and the trained defence on a team of the built-in city, against one product."""
 
 from __future__ import annotations
 
