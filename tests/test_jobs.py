@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -213,18 +214,18 @@ class TestDask:
         self, name: str, local_season: tuple[Path, dict[str, bytes]], tmp_path: Path
     ) -> None:
         killed: list[int] = []
+        one_at_a_time = threading.Lock()  # a season attacks in several threads
 
         class Killing(DaskJobs):
             """Ends one of the workers in the middle of the season."""
 
             def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-                if fn.__name__ == "attack" and not killed:
-                    pids = self._client.run(os.getpid)
-                    killed.append(next(iter(pids.values())))
-                    sent = super().submit(fn, *args, **kwargs)
-                    os.kill(killed[0], signal.SIGKILL)
-                    return sent
-                return super().submit(fn, *args, **kwargs)
+                sent = super().submit(fn, *args, **kwargs)
+                with one_at_a_time:
+                    if fn.__name__ == "attack" and not killed:
+                        killed.append(next(iter(self._client.run(os.getpid).values())))
+                        os.kill(killed[0], signal.SIGKILL)
+                return sent
 
         jobs = Killing(name)
         found = season_bytes(tmp_path / "dask", jobs)

@@ -92,6 +92,7 @@ class TestHostile:
             write(asked)
 
         monkeypatch.setattr(parquetfiles, "_write_batches", die)
+        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
         if whole:
             assert parquetfiles.decoded(path, Limits(), numbers) == TABLE["reg_id"]
         else:
@@ -101,6 +102,7 @@ class TestHostile:
 
     def test_memory_has_a_limit(self, path, monkeypatch):
         monkeypatch.setattr(parquetfiles, "_write_batches", lambda _: bytearray(1 << 30))
+        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
         with pytest.raises(InvalidFile, match="MiB of work"):
             parquetfiles.decoded(path, Limits(max_bytes=1 << 20), numbers)
 

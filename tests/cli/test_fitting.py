@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tracecup.cli import main
 from tracecup.cli._fitting import fitted, print_tables
+from tracecup.cli.common import table_of
 
 NAMES = ["Fuzzy-T(0.33,1,0,match=assignment)", "0.123456789012", "a word or two of prose here"]
 
@@ -38,6 +39,13 @@ class TestFitted:
             assert word in said
         assert "…" not in said
         assert max(map(len, said.splitlines())) <= width
+
+    def test_a_path_longer_than_the_line_is_folded_and_nothing_else(self):
+        table = table_of("T", [("users named", "3 of 20"), ("written to", "/a" * 40)])
+        text = shown(60, table)
+        assert "users named" in text
+        assert text.count("/") == 40
+        assert max(map(len, text.splitlines())) == 60
 
     def test_one_part_where_there_is_room(self):
         assert len(fitted(Console(width=200), wide_table())) == 1

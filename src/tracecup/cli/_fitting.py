@@ -76,13 +76,19 @@ def _width(columns: Sequence[int]) -> int:
 
 
 def _shared(spans: Sequence[tuple[int, int]], room: int) -> list[int]:
-    """Widths from the longest word upwards, as far as there is room, first columns first."""
-    left = max(0, room - _width([low for low, _ in spans]))
-    widths = []
-    for low, high in spans:
-        more = min(left, high - low)
+    """Widths from the longest word upwards, as far as there is room, first columns first.
+
+    A word that leaves no room for the others, like a long path, is folded itself.
+    """
+    widths = [low for low, _ in spans]
+    left = room - _width(widths)
+    if left < 0:
+        longest = widths.index(max(widths))
+        widths[longest] = max(1, widths[longest] + left)
+    for k, (low, high) in enumerate(spans):
+        more = max(0, min(left, high - low))
         left -= more
-        widths.append(low + more)
+        widths[k] += more
     return widths
 
 
