@@ -29,7 +29,7 @@ serve: $(READY) ## the contest server with a demo contest, in out/server
 
 test: $(READY) ## all tests but those of test-slow
 	$(PY) -m compileall -q src # many tests start processes, maybe where Python keeps no bytecode
-	$(PY) -m pytest -n 3 --dist loadfile -m "not slow" # tests of servers wait a third of their time
+	$(PY) -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes
 	$(PY) -m pytest -m slow

@@ -18,7 +18,7 @@ settings.load_profile("tracecup")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Several processes (`-n 3 --dist loadfile`): see `scheduling`."""
+    """Several processes (`-n 2 --dist loadfile`): see `scheduling`."""
     if config.getvalue("dist") != "loadfile":
         return None
     from scheduling import ByFile

@@ -16,8 +16,12 @@ TOGETHER = ("tests/server/roles/", "tests/server/live/test_kill.py", "tests/cli/
 # On a fresh clone every kernel has to be compiled, by whoever calls it first. These files call most
 # of them, each file its own: they come first, so that all others, and above all the many processes
 # of ALONE, which would compile the same ones at the same time, find them in the cache. The longest
-# compilation begins first; synthesizers follow it, since theirs are among them.
+# compilation begins first; synthesizers follow it, since theirs are among them. Before all of them
+# come tests that fork for every example: a process that has grown takes ten times as long for it.
 COMPILING = (
+    "tests/datasets/test_arrowtable.py",
+    "tests/datasets/test_row_order.py",
+    "tests/traces/test_files.py",
     "tests/study/test_fig15_18.py",
     "tests/attack/",
     "tests/traces/",
