@@ -25,11 +25,11 @@ _package = ModuleType("tracecup")
 _package.__path__ = [str(Path(__file__).resolve().parent.parent / "src" / "tracecup")]
 sys.modules.setdefault("tracecup", _package)
 
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
+import jax  # noqa: E402 - after the stand-in
+import jax.numpy as jnp  # noqa: E402 - after the stand-in
 
-from tracecup.device import JaxArrays, SparseRows, best_matches  # noqa: E402
-from tracecup.device.fused import fused_tops  # noqa: E402
+from tracecup.device import JaxArrays, SparseRows, best_matches  # noqa: E402 - after the stand-in
+from tracecup.device.fused import fused_tops  # noqa: E402 - after the stand-in
 
 FLOOR = 1e-8
 TIE = 1e-9

@@ -38,7 +38,7 @@ class Examples(Preprocessor):
 class DoctestExtension(Extension):
     """The preprocessor as an extension."""
 
-    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
+    def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Markdown's name
         """Register it."""
         md.preprocessors.register(Examples(md), "doctests", BEFORE_FENCES)
 

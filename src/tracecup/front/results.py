@@ -5,6 +5,7 @@ A result is a few tables and a picture of them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -26,20 +27,20 @@ MARKS = {
 }
 
 
-class Result:
+class Result(ABC):
     """Base of results: `tables` by name, of which `summary` is for reading and `attacks` tidy."""
 
+    @abstractmethod
     def tables(self) -> Mapping[str, Table]:
         """The tables by name."""
-        raise NotImplementedError
 
     def intervals(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:
         """Intervals for the picture by data set and defence, where better ones are known."""
         return {}
 
+    @abstractmethod
     def said(self) -> str:
         """The result in a line."""
-        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.tables()["summary"])
