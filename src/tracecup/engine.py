@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import chain, islice
 from typing import TypeVar
 
 from tracecup.errors import TraceCupError
@@ -40,29 +41,36 @@ def threads(count: int | None = None) -> Iterator[Executor]:
 def ahead(work: Callable[[T], R], items: Iterable[T], count: int | None = None) -> Iterator[R]:
     """`work` of each item in order, done by `count` threads that are as many items ahead.
 
-    An error of an item is raised in its turn; one of `items` itself after those before it.
+    An error of an item is raised in its turn; one of `items` itself after those before it. A lone
+    item is done here: a thread would only have to begin with empty memory of its own.
 
     >>> list(ahead(abs, [3, -4], count=2))
     [3, 4]
     """
-    workers = count or thread_count()
-    with threads(workers) as pool:
-        waiting: deque[Future[R]] = deque()
-        source, failure = iter(items), None
-        while True:
-            try:
-                waiting.append(pool.submit(work, next(source)))
-            except StopIteration:
-                break
-            except TraceCupError as error:
-                failure = error
-                break
-            if len(waiting) > workers:
+    workers, failures = count or thread_count(), list[TraceCupError]()
+    source = _until_error(items, failures)
+    first = list(islice(source, 2))
+    if len(first) < 2:
+        yield from map(work, first)
+    else:
+        with threads(workers) as pool:
+            waiting: deque[Future[R]] = deque()
+            for item in chain(first, source):
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-        if failure is not None:
-            raise failure
+    for failure in failures:
+        raise failure
+
+
+def _until_error(items: Iterable[T], failures: list[TraceCupError]) -> Iterator[T]:
+    """The items up to an error, which is noted."""
+    try:
+        yield from items
+    except TraceCupError as error:
+        failures.append(error)
 
 
 def map_blocks(

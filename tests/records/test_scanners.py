@@ -23,6 +23,12 @@ def fields(*words: bytes):
     return text, begins.astype(np.int32), ends.astype(np.int32)
 
 
+class TestLineEnds:
+    @given(st.binary(max_size=40))
+    def test_agrees_with_count(self, text):
+        assert scanners.line_ends(np.frombuffer(text, dtype=np.uint8)) == text.count(b"\n")
+
+
 class TestSplitLines:
     @pytest.mark.parametrize("text", [b"a\tb\n\tc\nd\n", b"a\tb\r\n\tc\r\nd\r\n"])
     def test_fields_and_counts(self, text):
@@ -91,6 +97,14 @@ class TestScanWhole:
         _, marks = scanners.scan_whole(*fields(word))
         plain = word.removeprefix(b"-")
         assert (marks[0] == scanners.GOOD) == (plain.isdigit() and len(word) > 0)
+
+    @given(st.integers(-20, 20), st.integers(-20, 20))
+    def test_numbers_outside_the_bounds_are_bad(self, least, most):
+        numbers = range(-21, 22)
+        _, marks = scanners.scan_whole(*fields(*(str(n).encode() for n in numbers)), least, most)
+        assert [n for n, mark in zip(numbers, marks, strict=True) if mark == scanners.GOOD] == [
+            *range(max(least, -21), min(most, 21) + 1)
+        ]
 
 
 class TestScanDecimal:

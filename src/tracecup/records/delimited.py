@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tracecup.engine import threads
-from tracecup.errors import MAX_LISTED, InvalidFile, Problem, TraceCupError
+from tracecup.engine import ahead
+from tracecup.errors import MAX_LISTED, InvalidFile, Problem
 from tracecup.records import scanners
 from tracecup.records.pointtext import point_fields
 from tracecup.safeio import BOM, Limits, long_line, read_blocks, show
@@ -86,12 +86,12 @@ class Block:
 
     def whole(self, column: str, most: int | None = None) -> NDArray[np.int64]:
         """A column of whole numbers; with `most` of those from 0 to `most`."""
-        values, marks = scanners.scan_whole(self.text, *self._field(column))
-        fine, expected = marks == scanners.GOOD, "a whole number"
+        expected, bounds = "a whole number", (-scanners.MOST_WHOLE, scanners.MOST_WHOLE)
         if most is not None:
-            fine &= (values >= 0) & (values <= most)
             expected += f" 0 to {most}" if most < 2**31 - 1 else " from 0"
-        self.expect(fine, column, expected)
+            bounds = (0, most)
+        values, marks = scanners.scan_whole(self.text, *self._field(column), *bounds)
+        self.expect(marks == scanners.GOOD, column, expected)
         return values
 
     def decimal(self, column: str, where: NDArray[np.bool_] | bool = True) -> NDArray[np.float64]:
@@ -155,6 +155,8 @@ class Block:
 
     def expect(self, fine: NDArray[np.bool_], column: str, expected: str) -> None:
         """Mark lines where `column` is not what it should be."""
+        if fine.all():
+            return
         bad = np.flatnonzero(self.good & ~fine)
         self.total += len(bad)
         self.good &= fine
@@ -188,23 +190,7 @@ def read_text(
     Memory is a few times `block_bytes`, whatever the size of the file. A line over
     `limits.max_line` bytes or more than `limits.max_rows` rows are an error.
     """
-    tasks = _tasks(path, layout, limits, block_bytes)
-    with threads(1) as pool:
-        waiting = None
-        while True:
-            cut, failure = None, None
-            try:
-                cut = next(tasks, None)
-            except TraceCupError as error:  # what comes before in the file is told first
-                failure = error
-            following = None if cut is None else pool.submit(cut)
-            if waiting is not None:
-                yield waiting.result()
-            if failure is not None:
-                raise failure
-            if following is None:
-                return
-            waiting = following
+    yield from ahead(_Cut.fields, _tasks(path, layout, limits, block_bytes), 1)
 
 
 def header_of(path: Path, delimiter: str = ",", limits: Limits = DATASET_LIMITS) -> tuple[str, ...]:
@@ -225,17 +211,19 @@ class _Cut:
 
     path: Path
     text: bytes
+    start: int
     lines: int
     first_line: int
     layout: TextLayout
     places: tuple[int, ...]
     limits: Limits
 
-    def __call__(self) -> Block:
+    def fields(self) -> Block:
+        """The block with its fields, from byte `start` of the text."""
         layout, places = self.layout, self.places
         text = self.text if self.text.endswith(b"\n") else self.text + b"\n"
         lines = self.lines
-        buffer = np.frombuffer(text, dtype=np.uint8)
+        buffer = np.frombuffer(text, dtype=np.uint8, offset=self.start)
         rows = np.full(max(places) + 1, -1, dtype=np.int64)
         rows[list(places)] = np.arange(len(places))
         begin, end, fields, lengths = scanners.split_lines(
@@ -252,7 +240,7 @@ class _Cut:
         short = np.flatnonzero(~good)
         block.total = len(short)
         for row in short[:MAX_LISTED]:
-            line = text.split(b"\n", int(row) + 1)[int(row)].removesuffix(b"\r")
+            line = text[self.start :].split(b"\n", int(row) + 1)[int(row)].removesuffix(b"\r")
             found = f"{abs(int(fields[row]))} columns in {show(line)}" if line else "an empty line"
             if fields[row] < 0:
                 found = f"an unclosed quote in {show(line)}"
@@ -267,18 +255,20 @@ def _tasks(path: Path, layout: TextLayout, limits: Limits, block_bytes: int) -> 
     to_skip, header = layout.skip, layout.header
     top = limits.max_rows + to_skip + header
     for block, lines in _whole_lines(path, limits, block_bytes):
-        text, count = block, lines
-        while text and (to_skip or header):
-            line, _, text = text.partition(b"\n")
+        start, count = 0, lines
+        while start < len(block) and (to_skip or header):
+            after = block.find(b"\n", start) + 1 or len(block)
             if to_skip:
                 to_skip -= 1
             else:
+                line = block[start:after].removesuffix(b"\n")
                 names, header = _header(path, line, number, layout), False
+            start = after
             number += 1
             count -= 1
-        if text:
+        if start < len(block):
             places = tuple(names.index(column) for column in layout.columns)
-            yield _Cut(path, text, count, number, layout, places, limits)
+            yield _Cut(path, block, start, count, number, layout, places, limits)
             number += count
             if number - 1 > top:
                 most = f"at most {limits.max_rows}"
@@ -303,8 +293,9 @@ def _whole_lines(path: Path, limits: Limits, block_bytes: int) -> Iterator[tuple
             if len(rest) > limits.max_line:
                 raise long_line(path, lines_done + 1, limits)
             continue
-        whole, rest = b"".join((rest, memoryview(block)[:cut])), block[cut:]
-        lines = whole.count(b"\n")
+        whole = b"".join((rest, memoryview(block)[:cut])) if rest or cut < len(block) else block
+        rest = block[cut:]
+        lines = scanners.line_ends(np.frombuffer(whole, dtype=np.uint8))
         lines_done += lines
         if len(rest) > limits.max_line:
             raise long_line(path, lines_done + 1, limits)

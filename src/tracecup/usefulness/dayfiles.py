@@ -154,4 +154,6 @@ def _read_columns(path: Path, most: dict[str, int], limits: Limits) -> list[NDAr
         block.settle()
     if not parts:
         raise InvalidFile(path, [Problem(0, "", "no rows", "a header and at least one row")])
-    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+    return [
+        part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*parts, strict=True)
+    ]
