@@ -23,12 +23,13 @@ def init(
     ],
     name: Annotated[str | None, typer.Option("--name", help="Name of the contest.")] = None,
     preset: Annotated[
-        Literal["strong", "paper", "organisers2019"],
+        Literal["strong", "paper", "organisers2019", "class"],
         typer.Option(
             "--preset",
             help="strong: one challenge, one round, sample attacks with optimal links and Bayes "
             "decisions. paper: the same with the paper's sample attacks. organisers2019: two "
-            "challenges, two rounds and the choices of the program of 2019.",
+            "challenges, two rounds and the choices of the program of 2019. class: 200 users, 10 "
+            "days, scores told at once, lessons; a class plays it within an afternoon.",
         ),
     ] = "strong",
     data: Annotated[

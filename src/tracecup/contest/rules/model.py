@@ -35,7 +35,7 @@ from tracecup.score import FLOOR, HOSPITAL_WEIGHT, REACH_KM
 PhaseName = Literal["announce", "anonymize", "judge", "attack", "results"]
 PHASES: tuple[PhaseName, ...] = ("announce", "anonymize", "judge", "attack", "results")
 ROUND_WEIGHTS: Mapping[str, float] = {"preliminary": 1.0, "final": 9.0}
-PRESETS = ("strong", "paper", "organisers2019")
+PRESETS = ("strong", "paper", "organisers2019", "class")
 BUILTIN_CITIES = ("metropolis",)
 MINUTES_A_DAY = 24 * 60
 
@@ -202,6 +202,17 @@ class AwardRules:
 
 
 @dataclass(frozen=True)
+class LessonRules:
+    """What a class does besides the contest."""
+
+    open: bool = key(
+        False,
+        "Whether teams see the lessons: steps with practice data, checked at once by the server.",
+        Flag(),
+    )
+
+
+@dataclass(frozen=True)
 class Phases:
     """When the phases of a round begin, in UTC; all are set or none.
 
@@ -324,6 +335,9 @@ class Rules:
     awards: AwardRules = field(
         default_factory=AwardRules, metadata=about("How the attack awards are decided.")
     )
+    lessons: LessonRules = field(
+        default_factory=LessonRules, metadata=about("What a class does besides the contest.")
+    )
     rounds: tuple[RoundRules, ...] = field(
         default_factory=lambda: (RoundRules(),),
         metadata=about("A round; write one [[rounds]] for each.", many=True),
@@ -331,20 +345,35 @@ class Rules:
 
     @classmethod
     def preset(cls, name: str = "paper") -> Rules:
-        """`paper` (the defaults), `organisers2019` (as the contest of 2019 was played), `strong`.
+        """`paper` (the defaults), `organisers2019` (as the contest of 2019 was played), ...
 
-        `strong` is the paper's contest with sample attacks that tell how private a release is.
+        `strong` is the paper's contest with sample attacks that tell how private a release is,
+        `class` the same in minutes: small data on which defences do what they do at full size
+        (see the docs' Classroom), scores told at once, many tries, and the lessons.
 
         >>> Rules.preset("organisers2019").awards.attack_targets
         'all'
+        >>> Rules.preset("class").users
+        200
         """
         if name == "paper":
             return cls()
         if name not in PRESETS:
             raise InvalidParameter(f"a preset is one of {', '.join(PRESETS)}, got {name!r}")
-        samples = SampleRules(*(_samples(kind, name) for kind in ATTACK_KINDS))
+        portfolio = "strong" if name == "class" else name
+        samples = SampleRules(*(_samples(kind, portfolio) for kind in ATTACK_KINDS))
         if name == "strong":
             return cls(samples=samples)
+        if name == "class":
+            return cls(
+                name="A class on location privacy",
+                users=200,
+                clock=ClockRules(days=10),
+                samples=samples,
+                limits=LimitRules(attack_tries=5, release_tries=30, file_mib=16),
+                feedback=FeedbackRules("exact"),
+                lessons=LessonRules(open=True),
+            )
         return cls(
             scores=ScoreRules(utility_rule="organisers"),
             challenges=ChallengeRules(reidentification=True),
