@@ -25,7 +25,9 @@ def main(users: int, days: int, teams: int, extra: tuple[str, ...] = ()) -> None
     """Print the table of one size."""
     world, clock = BuiltinWorld(), ContestClock.regular(days)
     swords = attacks_of(list(sample_attacks("strong").values()))
-    print(f"| {users} users, {days} days | s_U | s_R | s_T |\n| --- | --- | --- | --- |", flush=True)
+    print(
+        f"| {users} users, {days} days | s_U | s_R | s_T |\n| --- | --- | --- | --- |", flush=True
+    )
     for name in (*sample_defences(users), *extra):
         rows = []
         for team in range(FIRST_TEAM, FIRST_TEAM + teams):
