@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -28,15 +30,54 @@ def path(tmp_path):
     return tmp_path / "t.parquet"
 
 
+@pytest.fixture
+def own_forks(monkeypatch):
+    """This process is copied for every file, with what the test changed in it."""
+    monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
+    monkeypatch.setattr(parquetfiles, "OWN_FORKS", sys.maxsize)
+
+
+@pytest.fixture(params=["copy", "nursery", "new process"])
+def way(request, monkeypatch):
+    """Each way to get a decoder."""
+    monkeypatch.setattr(parquetfiles, "_may_fork", lambda: request.param == "copy")
+    monkeypatch.setattr(parquetfiles, "OWN_FORKS", sys.maxsize)
+    if request.param == "new process":
+        monkeypatch.delattr(os, "fork")
+
+
 def numbers(file: parquetfiles.Batches) -> list[int]:
     return [value for batch in file for value in batch.column(0).to_pylist()]
 
 
 class TestDecoded:
-    @pytest.mark.parametrize("fork", [True, False])
-    def test_the_batches_come_back(self, path, fork, monkeypatch):
-        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: fork)
+    def test_the_batches_come_back(self, path, way):
         assert parquetfiles.decoded(path, Limits(), numbers) == TABLE["reg_id"]
+
+    def test_who_reads_many_files_is_copied_for_the_first_alone(self, path, monkeypatch):
+        asked = []
+        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
+        monkeypatch.setattr(parquetfiles, "_own_forks", itertools.count())
+        child = parquetfiles._nursery.child
+        monkeypatch.setattr(
+            parquetfiles._nursery, "child", lambda text: asked.append(text) or child(text)
+        )
+        for k in range(4):
+            assert parquetfiles.decoded(path, Limits(), numbers) == TABLE["reg_id"]
+            assert len(asked) == max(0, k + 1 - parquetfiles.OWN_FORKS)
+
+    def test_a_path_counts_from_the_folder_of_today(self, path, monkeypatch):
+        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: False)
+        for folder in (path.parent, Path("/")):
+            monkeypatch.chdir(folder)
+            name = os.path.relpath(path)
+            assert parquetfiles.decoded(name, Limits(), numbers) == TABLE["reg_id"]
+
+    def test_several_files_at_once(self, path):
+        def first(file: parquetfiles.Batches) -> list[int]:
+            return parquetfiles.decoded(path, Limits(), numbers) + numbers(file)
+
+        assert parquetfiles.decoded(path, Limits(), first) == 2 * TABLE["reg_id"]
 
     def test_schema_and_rows_are_told(self, path):
         found = parquetfiles.decoded(
@@ -66,9 +107,7 @@ class TestDecoded:
 
 
 class TestHostile:
-    @pytest.mark.parametrize("fork", [True, False])
-    def test_a_file_that_aborts_the_decoder_is_invalid(self, fork, monkeypatch):
-        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: fork)
+    def test_a_file_that_aborts_the_decoder_is_invalid(self, way):
         with pytest.raises(InvalidFile, match="a Parquet file"):
             parquetfiles.decoded(ABORTS, Limits(), numbers)
 
@@ -80,7 +119,7 @@ class TestHostile:
 
     @pytest.mark.parametrize(("deaths", "whole"), [(1, True), (2, False)])
     def test_a_decoder_that_dies_is_asked_once_more(
-        self, path, tmp_path, monkeypatch, deaths, whole
+        self, path, tmp_path, monkeypatch, own_forks, deaths, whole
     ):
         write, died = parquetfiles._write_batches, tmp_path / "died"
 
@@ -92,7 +131,6 @@ class TestHostile:
             write(asked)
 
         monkeypatch.setattr(parquetfiles, "_write_batches", die)
-        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
         if whole:
             assert parquetfiles.decoded(path, Limits(), numbers) == TABLE["reg_id"]
         else:
@@ -100,9 +138,8 @@ class TestHostile:
                 parquetfiles.decoded(path, Limits(), numbers)
         assert died.stat().st_size == deaths
 
-    def test_memory_has_a_limit(self, path, monkeypatch):
+    def test_memory_has_a_limit(self, path, monkeypatch, own_forks):
         monkeypatch.setattr(parquetfiles, "_write_batches", lambda _: bytearray(1 << 30))
-        monkeypatch.setattr(parquetfiles, "_may_fork", lambda: True)
         with pytest.raises(InvalidFile, match="MiB of work"):
             parquetfiles.decoded(path, Limits(max_bytes=1 << 20), numbers)
 

@@ -2,11 +2,12 @@
 
 A file that aborts the decoder, or asks for all memory, is that file's fault and ends nobody else:
 the child writes Arrow batches into a pipe, and whoever reads them here never touches the file.
+Who reads many files forks for the first few; then a nursery does, which stays small.
 """
 
 from __future__ import annotations
 
-import faulthandler
+import itertools
 import json
 import os
 import signal
@@ -17,10 +18,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from os import PathLike
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
 from tracecup.childlimits import limit_process
 from tracecup.errors import InvalidFile, Problem
+from tracecup.nursery import Child, Nursery, forked, serve
 from tracecup.safeio import MIB, Limits, open_regular, too_large
 
 if TYPE_CHECKING:
@@ -37,6 +40,8 @@ LEAST_MEMORY, MEMORY_PER_BYTE = 512 * MIB, 4
 LEAST_SECONDS, BYTES_PER_SECOND = 60, 4 * MIB
 WAITS_ONLY = "waits-only"
 """Name of threads that hold no lock ever: a process in which all others are such can be forked."""
+OWN_FORKS = 2
+"""Files for which a process is copied itself, if it may be; then it starts a nursery for them."""
 _ROWS = b"tracecup:rows"
 _DONE, _REFUSED = 0, 1
 
@@ -49,6 +54,7 @@ class _Asked:
     limits: dict[str, int]
     columns: list[str] | None
     most_columns: int
+    batch_rows: int
 
     @property
     def bounds(self) -> Limits:
@@ -99,13 +105,17 @@ def decoded(
     with open_regular(path):
         pass  # a path that cannot be read is told here
     asked = _Asked(
-        os.fspath(path), asdict(limits), None if columns is None else list(columns), most_columns
+        str(Path(path).absolute()),  # a nursery may stand in another folder
+        asdict(limits),
+        None if columns is None else list(columns),
+        most_columns,
+        BATCH_ROWS,
     )
     ended = ""
     for _ in range(ATTEMPTS):
         with _decoder(asked) as child:
             result, used = _used(child.data, use)
-            ended = "" if used and not whole else child.end()
+            ended = "" if used and not whole else _end(child)
         if ended == "" and used:
             return cast(T, result)
         if ended.startswith("{"):
@@ -130,72 +140,49 @@ def _used(data: IO[bytes], use: Callable[[Batches], T]) -> tuple[T | None, bool]
             return None, False
 
 
-class _Child:
-    """A child that decodes: `data` is what it writes, `words` what it says at the end."""
+def _end(child: Child) -> str:
+    """How a child ended: "" well, a problem as JSON, or the signal that ended it."""
+    with suppress(OSError):
+        while child.data.read(MIB):
+            pass  # nobody wants the rest, but it may be in its way
+    said = child.words.read().decode("utf-8", "replace")
+    code = child.wait()
+    if code == _REFUSED and said.rpartition("\n")[2].startswith("{"):
+        return said.rpartition("\n")[2]
+    if code < 0:
+        with suppress(ValueError):
+            return signal.Signals(-code).name
+    return "" if code == _DONE else f"code {code}"
 
-    def __init__(self, data: IO[bytes], words: IO[bytes], wait: Callable[[], int]) -> None:
-        self.data, self._words, self._wait = data, words, wait
 
-    def end(self) -> str:
-        """How it ended: "" well, a problem as JSON, or the signal that ended it."""
-        with suppress(OSError):
-            while self.data.read(MIB):
-                pass  # nobody wants the rest, but it may be in its way
-        said = self._words.read().decode("utf-8", "replace")
-        code = self._wait()
-        if code == _REFUSED and said.rpartition("\n")[2].startswith("{"):
-            return said.rpartition("\n")[2]
-        if code < 0:
-            with suppress(ValueError):
-                return signal.Signals(-code).name
-        return "" if code == _DONE else f"code {code}"
+_nursery = Nursery(__name__)
+_own_forks = itertools.count()
 
 
 @contextmanager
-def _decoder(asked: _Asked) -> Iterator[_Child]:
+def _decoder(asked: _Asked) -> Iterator[Child]:
     """A child at work; it is gone afterwards."""
-    started = _forked if _may_fork() else _spawned
-    with started(asked) as child:
+    if not hasattr(os, "fork"):
+        started = _spawned(asked)
+    elif _may_fork() and next(_own_forks) < OWN_FORKS:
+        import pyarrow.parquet  # noqa: F401 - here, so that every copy has it
+
+        started = forked(lambda: _decode(asked))
+    else:
+        started = _nursery.child(json.dumps(asdict(asked)))
+    with started as child:
         yield child
 
 
 def _may_fork() -> bool:
-    """Whether a copy of this process would find all locks open; else a new one is started."""
+    """Whether a copy of this process would find all locks open."""
     others = (one for one in threading.enumerate() if one is not threading.current_thread())
-    return hasattr(os, "fork") and all(one.name == WAITS_ONLY for one in others)
+    return all(one.name == WAITS_ONLY for one in others)
 
 
 @contextmanager
-def _forked(asked: _Asked) -> Iterator[_Child]:
-    import pyarrow.parquet  # noqa: F401 - here, so that every child has it
-
-    data, data_there = os.pipe()
-    words, words_there = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        faulthandler.disable()  # nobody is to read where a hostile file ended the decoder
-        os.dup2(data_there, 1)
-        os.dup2(words_there, 2)
-        os._exit(_decode(asked))
-    os.close(data_there)
-    os.close(words_there)
-    left = [pid]
-
-    def wait() -> int:
-        _, status = os.waitpid(left.pop(), 0)
-        return os.waitstatus_to_exitcode(status)
-
-    with os.fdopen(data, "rb") as batches, os.fdopen(words, "rb") as said:
-        try:
-            yield _Child(batches, said, wait)
-        finally:
-            if left:
-                os.kill(pid, signal.SIGKILL)
-                wait()
-
-
-@contextmanager
-def _spawned(asked: _Asked) -> Iterator[_Child]:
+def _spawned(asked: _Asked) -> Iterator[Child]:
+    """A process of its own, where none can be copied."""
     given = json.dumps(asdict(asked))
     with subprocess.Popen(
         [sys.executable, "-m", __name__, given],
@@ -206,7 +193,7 @@ def _spawned(asked: _Asked) -> Iterator[_Child]:
         assert child.stdout is not None
         assert child.stderr is not None
         try:
-            yield _Child(child.stdout, child.stderr, child.wait)
+            yield Child(child.stdout, child.stderr, child.wait)
         finally:
             child.kill()
 
@@ -251,7 +238,9 @@ def _write_batches(asked: _Asked) -> None:
         wanted = file.schema_arrow.names if asked.columns is None else asked.columns
         schema = pa.schema([file.schema_arrow.field(name) for name in wanted], told)
         with pa.ipc.new_stream(out, schema) as writer:
-            for batch in file.iter_batches(BATCH_ROWS, columns=asked.columns, use_threads=False):
+            for batch in file.iter_batches(
+                asked.batch_rows, columns=asked.columns, use_threads=False
+            ):
                 batch.validate(full=True)
                 held = batch.columns if asked.columns is None else batch.select(wanted).columns
                 writer.write_batch(pa.RecordBatch.from_arrays(held, schema=schema))
@@ -273,5 +262,14 @@ def _check_footer(asked: _Asked, file: pq.ParquetFile) -> None:
         raise InvalidFile(path, [Problem(0, "", found, wanted)])
 
 
+def _decode_text(asked: str) -> int:
+    return _decode(_Asked(**json.loads(asked)))
+
+
 if __name__ == "__main__":
-    os._exit(_decode(_Asked(**json.loads(sys.argv[1]))))
+    if sys.argv[1] == "--nursery":
+        import pyarrow.parquet  # here, so that every child has it
+
+        serve(int(sys.argv[2]), _decode_text)
+    else:
+        os._exit(_decode_text(sys.argv[1]))
