@@ -16,6 +16,9 @@ import tracecup
 
 SOURCE = Path(tracecup.__file__).parent
 NEEDS_JAX = pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+HEAVY = {"scipy.stats", "scipy.optimize", "scipy.ndimage", "scipy.linalg", "scipy.sparse.csgraph"}
+"""Parts of SciPy that take up to a second to import: every command would wait for them."""
+STUDIES = ("tracecup.learn.", "tracecup.study.")
 JAX_ROOMS = ("tracecup.learn.", "tracecup.study.racing.")
 MODULES = [
     pytest.param(name, marks=NEEDS_JAX) if name.startswith(JAX_ROOMS) else name
@@ -41,3 +44,14 @@ class TestModules:
         text = Path(importlib.import_module(name).__file__).read_text()
         said = ast.get_docstring(ast.parse(text)) or ""
         assert len(said.splitlines()) >= 2
+
+    def test_imports_nothing_slow_before_it_is_needed(self, name):
+        if name.startswith(STUDIES):
+            return
+        found = set()
+        for line in ast.parse(Path(importlib.import_module(name).__file__).read_text()).body:
+            if isinstance(line, ast.ImportFrom):
+                found |= {line.module or "", *(f"{line.module}.{one.name}" for one in line.names)}
+            elif isinstance(line, ast.Import):
+                found |= {one.name for one in line.names}
+        assert found & HEAVY == set()

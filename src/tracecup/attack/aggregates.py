@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special, stats
+from scipy import sparse, special
 
 from tracecup.attack.measures import Measure, Measured
 from tracecup.city import City
@@ -184,6 +184,8 @@ def _told_apart(
     random: np.random.Generator,
 ) -> float:
     """AUC of one target: `sides` are her features of all users in reference and release."""
+    from scipy.stats import rankdata
+
     inside = np.arange(groups) < groups // 2
     summed = []
     for visits in sides:
@@ -194,7 +196,7 @@ def _told_apart(
     spread[spread == 0] = 1.0
     weights, _ = logistic_coefficients((train - mean) / spread, inside)
     score = (test - mean) / spread @ weights
-    ranks = stats.rankdata(score.round(TIE_DIGITS))
+    ranks = rankdata(score.round(TIE_DIGITS))
     n, k = int(inside.sum()), int((~inside).sum())
     return float((ranks[inside].sum() - n * (n + 1) / 2) / (n * k))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special, stats
+from scipy import sparse, special
 
 from tracecup.attack.membership import membership, transition_profiles
 from tracecup.city import City
@@ -78,11 +78,13 @@ def _profiles(regions: NDArray[np.int32], city: City) -> sparse.csr_array:
 def _auc(
     inside: NDArray[np.float64], outside: NDArray[np.float64], confidence: float
 ) -> tuple[float, Interval]:
-    ranks = stats.rankdata(np.concatenate([inside, outside]))
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([inside, outside]))
     n, k = len(inside), len(outside)
     # Share of the other side below each score, ties half.
-    below = (ranks[:n] - stats.rankdata(inside)) / k
-    above = 1 - (ranks[n:] - stats.rankdata(outside)) / n
+    below = (ranks[:n] - rankdata(inside)) / k
+    above = 1 - (ranks[n:] - rankdata(outside)) / n
     auc = float(below.mean())
     spread = float(below.var(ddof=1) / n + above.var(ddof=1) / k)
     half = float(special.ndtri(0.5 + confidence / 2)) * spread**0.5

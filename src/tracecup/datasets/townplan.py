@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from tracecup.city import City, Grid, Places
 from tracecup.errors import InvalidParameter
@@ -234,11 +233,13 @@ def _densities(
     distance = np.hypot(x[:, None] - x[centres], y[:, None] - y[centres])
     reach = strength * np.exp(-0.5 * (distance / radius) ** 2)
 
+    from scipy.ndimage import gaussian_filter
+
     broad = np.exp(-0.5 * (np.hypot(x - middle[0], y - middle[1]) / (0.42 * size)) ** 2)
     fields: dict[str, NDArray[np.float64]] = {}
     for column, name in enumerate(FIELDS):
         weight = np.array([DISTRICTS[kind][column] for kind in kinds])
-        rough = ndimage.gaussian_filter(random.normal(0, 1, shape), 1.2, mode="nearest").ravel()
+        rough = gaussian_filter(random.normal(0, 1, shape), 1.2, mode="nearest").ravel()
         rough = rough / max(float(rough.std()), 1e-9)
         near = 1 + (1.0 if name == "homes" else 3.0) * np.exp(-to_station / 0.4)
         base = 0.35 * broad if name != "homes" else 0.8 * broad

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from tracecup.city import Grid
 from tracecup.engine import map_blocks, thread_count
@@ -121,6 +120,8 @@ def cheapest_moves(
     move gains the same, one visit less on either side, so all users' moves are merged by price.
     O(excess^3) for a user at worst. Ties: smaller user, source, target.
     """
+    from scipy.optimize import linear_sum_assignment
+
     wanted = np.stack([whole_visits(mean) for mean in means])
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None]
     found = [None] * len(counts)

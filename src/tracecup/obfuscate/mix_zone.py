@@ -11,7 +11,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from tracecup.city import City
 from tracecup.engine import map_blocks
@@ -103,6 +102,8 @@ class MixZone(Obfuscator):
         gen: np.random.Generator,
     ) -> _Exchanges:
         """The exchanges of every day: an optimal matching of two random halves."""
+        from scipy.optimize import linear_sum_assignment
+
         s = original.clock.slots
         columns: list[tuple[Ints, Ints, Ints, Ints, Floats]] = []
         for day in range(original.clock.days):

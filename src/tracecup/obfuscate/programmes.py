@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import linprog
-from scipy.sparse import csgraph
 
 from tracecup.errors import InvalidParameter
 
@@ -179,12 +177,16 @@ def dilation(distance: Floats, edges: Flags) -> float:
     >>> round(dilation(d, d == 1.0), 6)
     1.333333
     """
-    walked = csgraph.shortest_path(np.where(edges, distance, 0.0), directed=False)
+    from scipy.sparse.csgraph import shortest_path
+
+    walked = shortest_path(np.where(edges, distance, 0.0), directed=False)
     apart = distance > 0
     return float((walked[apart] / distance[apart]).max(initial=1.0))
 
 
 def _solve(aim: Floats, limits: Any, bounds: Floats, equal: Any, totals: Floats) -> Any:
+    from scipy.optimize import linprog
+
     method = "highs-ds" if len(aim) <= SMALL and limits.shape[0] <= SMALL else "highs-ipm"
     options = {
         "primal_feasibility_tolerance": TOLERANCE,

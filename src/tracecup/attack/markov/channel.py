@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from tracecup.attack.markov.chains import Starts
 from tracecup.attack.markov.emission import copies_of_offsets, emission_stencil, offsets_km
@@ -78,6 +77,8 @@ def fit_channel(
 
 def _spread_of(mean: float, km: NDArray[np.float64], copies: NDArray[np.float64]) -> float:
     """The scale at which the noise has the wanted mean distance, within `SPREADS`."""
+    from scipy.optimize import brentq
+
     kept = copies > 0.0
 
     def excess(spread: float) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
 
 from tracecup.attack.scores import MatrixScores, Scores
 from tracecup.errors import InvalidTraces
@@ -23,6 +22,8 @@ def assignment_table(scores: Scores | ArrayLike) -> IdTable:
     >>> assignment_table([[1.0, 2.0], [0.0, 5.0]]).users.tolist()
     [0, 1]
     """
+    from scipy.optimize import linear_sum_assignment
+
     held = scores if isinstance(scores, Scores) else MatrixScores(scores)
     matrix = held.rows(0, held.n_users)
     if not np.isfinite(matrix).all():
