@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test test-slow lint format docs bench bench-server fuzz paper lock clean
+.PHONY: help run serve test test-slow lint format docs bench bench-server bench-deadline fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -52,6 +52,9 @@ bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 
 bench-server: $(READY) ## 21 teams at once against a real server on this machine
 	$(PY) benchmarks/server_load.py
+
+bench-deadline: $(READY) ## 200 teams in the last minute: PostgreSQL, two web processes, two workers, nginx
+	$(PY) benchmarks/server_deadline.py
 
 fuzz: $(READY) ## 10,000 mutated files for all readers: only our own errors
 	$(PY) benchmarks/fuzz_files.py

@@ -46,9 +46,7 @@ class Stand:
     def __init__(self, home: Path, database_url: str) -> None:
         self.home, self.folder, self.clock = home, home / "dir", home / "clock"
         self.clock.write_text("0")
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         os.environ |= {
             "TRACECUP_SERVER_DIR": str(self.folder),
             "DATABASE_URL": database_url,
@@ -98,10 +96,16 @@ class Stand:
         part.replace(self.clock)
 
     def get(self, path: str, token: str = "") -> bytes:
+        return self._asked(path, token).read()
+
+    def status(self, path: str) -> int:
+        return self._asked(path).status
+
+    def _asked(self, path: str, token: str = "") -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         connection.request("GET", path, headers=headers)
-        return connection.getresponse().read()
+        return connection.getresponse()
 
     def put(self, path: str, token: str, file: Path) -> tuple[int, Any]:
         connection = http.client.HTTPConnection(
@@ -117,6 +121,13 @@ class Stand:
             connection.request("PUT", path, body, headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read())
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:

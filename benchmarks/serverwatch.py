@@ -25,14 +25,14 @@ FIRST_AFTER_NAME = 2  # fields of /proc/PID/stat are counted from 1, the name is
 
 
 class Watch:
-    """Samples the processes below `pid` from a thread until `stop`.
+    """Samples the processes below `pids` from a thread until `stop`.
 
     `rss` adds what each process has in memory, so shared pages count once for each of them;
     `pss` divides shared pages among those who share them and is the memory really taken.
     """
 
-    def __init__(self, pid: int, every: float = 0.25) -> None:
-        self.pid, self._every = pid, every
+    def __init__(self, *pids: int, every: float = 0.25) -> None:
+        self.pids, self._every = pids, every
         self.peaks: dict[str, dict[str, float]] = {}
         self.part = ""
         self._stop = threading.Event()
@@ -45,11 +45,11 @@ class Watch:
 
     def cpu_seconds(self) -> float:
         """Processor time of all processes that are there, and of those that ended."""
-        return _tree(self.pid)
+        return sum(map(_tree, self.pids))
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):
-            found = [_memory(pid) for pid in processes(self.pid)]
+            found = [_memory(pid) for root in self.pids for pid in processes(root)]
             rss, pss = (sum(one[k] for one in found) for k in (0, 1))
             peak = self.peaks.setdefault(self.part, {"rss": 0, "pss": 0, "processes": 0})
             peak["rss"], peak["pss"] = max(peak["rss"], rss), max(peak["pss"], pss)

@@ -22,6 +22,7 @@ import pytest
 from simplejobs import always_dies, dies_once, refuses
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.contest.archive.verify import verify
+from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.stages import TIMINGS_FILE
 from tracecup.contest.worlds import BuiltinWorld
@@ -30,15 +31,19 @@ from tracecup.jobs import (
     DaskJobs,
     Jobs,
     ProcessJobs,
+    all_done,
     call_on,
     done_as_they_come,
     engine,
     own_versions,
 )
+from tracecup.study.audit import Subject
 from tracecup.study.comparison import compare
 from tracecup.study.sweep import COLUMNS, sweep
 from tracecup.study.sweepdata import find_data
-from tracecup.traces import Traces
+from tracecup.study.verdict import answer
+from tracecup.study.verdictwords import answer_dict
+from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_traces
 
 needs_dask = pytest.mark.skipif(
@@ -196,6 +201,44 @@ class TestJobsOfProcesses:
             ]
 
 
+def two_days() -> tuple[City, Traces, Traces]:
+    """A small city, what is known of nine people, and the truth."""
+    city = City(Grid.from_metres(5, 7, width_m=341.25, height_m=346.875))
+    clock, random = ContestClock.regular(days=2, slots=4), np.random.default_rng(1)
+    parts = clock.reference, clock.original
+    known, truth = (Traces.of(random.integers(35, size=(9, 8)), part) for part in parts)
+    return city, known, truth
+
+
+def untimed(told: Any) -> Any:
+    """The same without how long anything took."""
+    if isinstance(told, dict):
+        return {key: untimed(held) for key, held in told.items() if "seconds" not in key}
+    return [untimed(one) for one in told] if isinstance(told, (list, tuple)) else told
+
+
+class TestAllDone:
+    def test_in_order_whoever_is_first(self) -> None:
+        told: list[tuple[float, float]] = []
+        with ThreadPoolExecutor(2) as pool:
+            calls = [partial(_after, 0.05, "late"), partial(_after, 0.0, "early")]
+            assert all_done(pool, calls, lambda *part: told.append(part)) == ["late", "early"]
+        assert told == [(1, 2), (2, 2)]
+
+    @pytest.mark.parametrize("workers", [0, 1])
+    def test_the_first_error_ends_it(self, workers: int) -> None:
+        done: list[int] = []
+        calls = [partial(done.append, 1), partial(refuses, "no"), *[partial(done.append, 2)] * 50]
+        with ThreadPoolExecutor(max(1, workers)) as pool, pytest.raises(InvalidParameter):
+            all_done(pool if workers else None, calls)
+        assert len(done) < 50
+
+
+def _after(seconds: float, word: str) -> str:
+    time.sleep(seconds)
+    return word
+
+
 @pytest.fixture(scope="module")
 def name() -> Iterator[str]:
     """The engine of one real cluster of two processes, for all tests in turn."""
@@ -261,6 +304,36 @@ class TestDask:
         ]
         assert untimed[0] == untimed[1]
         assert len(untimed[0]) == 8
+
+    def test_an_audit_finds_the_same(self, name: str) -> None:
+        city, known, truth = two_days()
+        released, table = pseudonymize(SetTraces.of_traces(truth), 1)
+        subject = Subject(city, known, truth, released, table, tuple("abcdefghi"))
+        asked = {"attacks": ["VisitProb-R", "Random-R", "Replay-T"], "protections": ["RR(3)"]}
+        told: list[float] = []
+        with engine(name) as jobs:
+            here, there = (
+                answer_dict(
+                    answer(
+                        [("as it is", subject)], **asked, executor=executor,
+                        progress=lambda done, total: told.append(done / total),
+                    ), 9, True,
+                )
+                for executor in (None, jobs)
+            )  # fmt: skip
+        assert untimed(here) == untimed(there)
+        assert max(told) == 1
+
+    def test_a_lesson_has_the_same_releases(self, name: str) -> None:
+        pytest.importorskip("jax")
+        from tracecup.learn.teach import Lesson, lesson_pool
+
+        city, known, _ = two_days()
+        lesson = Lesson(city, [known, known], ("RR(3)", "PL(2,1)"))
+        with engine(name) as jobs:
+            here, there = (lesson_pool(lesson, executor=executor) for executor in (None, jobs))
+        assert here.released.tobytes() == there.released.tobytes()
+        assert here.team.tolist() == there.team.tolist() == [0, 0, 1, 1]
 
     def test_other_versions_are_told_before_anything_runs(
         self, name: str, monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import platform
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     CancelledError,
@@ -106,6 +106,32 @@ def done_as_they_come(
     finally:
         for future in sent:
             future.cancel()
+
+
+def all_done(
+    jobs: Executor | None,
+    calls: Sequence[Callable[[], R]],
+    progress: Callable[[float, float], None] | None = None,
+) -> list[R]:
+    """The results of all calls in order: here, one after the other, without `jobs`, else by them.
+
+    `progress(done, total)` is told after each. The first call that fails ends all.
+
+    >>> all_done(None, [partial(abs, -1), partial(abs, -2)])
+    [1, 2]
+    """
+    told = progress or (lambda done, total: None)
+    if jobs is None:
+        found = []
+        for call in calls:
+            found.append(call())
+            told(len(found), len(calls))
+        return found
+    results: dict[int, R] = {}
+    for k, future in done_as_they_come(jobs, enumerate(calls)):
+        results[k] = future.result()
+        told(len(results), len(calls))
+    return [results[k] for k in range(len(calls))]
 
 
 class ProcessJobs(Jobs):

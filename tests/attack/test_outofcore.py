@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracecup.attack import Case, FuzzyR, HomeProbR, ReidAttack, VisitProbR
+from tracecup.attack import BayesR, Case, FuzzyR, HomeProbR, ReidAttack, VisitProbR
 from tracecup.attack.outofcore import count_scores, identify_files
 from tracecup.city import Clock, ContestClock
 from tracecup.errors import InvalidFile, InvalidParameter
@@ -36,7 +36,17 @@ def written(case: Case, folder: Path) -> tuple[ContestClock, Path, Path]:
 
 
 class TestIdentifyFiles:
-    @pytest.mark.parametrize("attack", [VisitProbR(), HomeProbR(), HomeProbR(slots=99)])
+    @pytest.mark.parametrize(
+        "attack",
+        [
+            VisitProbR(),
+            HomeProbR(),
+            HomeProbR(slots=99),
+            FuzzyR(),
+            FuzzyR(tf="count", idf="log"),
+            VisitProbR(match="greedy"),
+        ],
+    )
     @pytest.mark.parametrize("rows", [7, 65_536])
     def test_the_same_table_as_in_memory(
         self,
@@ -50,6 +60,13 @@ class TestIdentifyFiles:
         found = identify_files(attack, case.city, *written(case, tmp_path))
         assert found == attack.identify(case)
 
+    def test_an_assignment_as_good_as_in_memory(self, case: Case, tmp_path: Path) -> None:
+        attack = VisitProbR(match="assignment")
+        scores = attack.score_matrix(case)
+        tables = attack.identify(case), identify_files(attack, case.city, *written(case, tmp_path))
+        here, there = (scores[range(40), table.users].sum() for table in tables)
+        assert here == pytest.approx(there, abs=1e-9)
+
     def test_in_blocks_of_users(self, case: Case, tmp_path: Path) -> None:
         clock, known, release = written(case, tmp_path)
         theirs = read_visit_counts(release, "released", 35, clock.original)
@@ -57,9 +74,7 @@ class TestIdentifyFiles:
         best = count_scores(ours, theirs, 35, max_table_entries=300).best()
         assert best.tolist() == VisitProbR().identify(case).users.tolist()
 
-    @pytest.mark.parametrize(
-        "attack", [FuzzyR(), VisitProbR(members=3), VisitProbR(match="greedy")]
-    )
+    @pytest.mark.parametrize("attack", [BayesR(), VisitProbR(members=3), FuzzyR(match="soft")])
     def test_what_needs_the_traces_says_so(
         self, attack: ReidAttack, case: Case, tmp_path: Path
     ) -> None:

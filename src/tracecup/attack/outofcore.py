@@ -12,10 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.base import ReidAttack
-from tracecup.attack.models.bags import Bags
+from tracecup.attack.match import match_table
+from tracecup.attack.models.bags import bags_of_counts
 from tracecup.attack.models.cellwise import FLOOR
-from tracecup.attack.models.products import MAX_TABLE_ENTRIES, ProductScores, product_scores
+from tracecup.attack.models.fuzzy import FuzzyR
+from tracecup.attack.models.products import MAX_TABLE_ENTRIES, product_scores
 from tracecup.attack.models.visitprob import HomeProbR, VisitProbR
+from tracecup.attack.scores import Scores
 from tracecup.city import City, ContestClock
 from tracecup.device import device_arrays
 from tracecup.engine import map_blocks
@@ -35,19 +38,22 @@ def identify_files(
     released: Path,
     device: str = "cpu",
 ) -> IdTable:
-    """The table of VisitProb-R or HomeProb-R from two Parquet files of any length.
+    """The table of VisitProb-R, HomeProb-R or Fuzzy-R from two Parquet files of any length.
 
     Cells must be single regions or deleted. Files are read batch by batch; O(distinct visits)
     memory, at most 384 MiB for tables beside that, and the time of the attack in memory.
     """
     attack.check()
-    if not isinstance(attack, (VisitProbR, HomeProbR)) or (attack.cells, attack.members) != (1, 0):
+    if not reads_counts(attack):
         raise InvalidParameter(
             f"{attack} needs the whole traces in memory, and these files are too large for that; "
-            "VisitProb-R and HomeProb-R with all cells and members read them in parts"
+            "Fuzzy-R, and VisitProb-R and HomeProb-R with all cells and members, read them in parts"
         )
-    if attack.match != "argmax":
-        raise InvalidParameter(f"match={attack.match} needs all scores in memory; argmax does not")
+    if attack.match == "soft" or (attack.match != "argmax" and device != "cpu"):
+        raise InvalidParameter(
+            f"match={attack.match} needs all scores in memory; files too large for that take "
+            "argmax, and on the cpu greedy and assignment"
+        )
     slots = None
     if isinstance(attack, HomeProbR):
         slots = range(min(attack.slots, clock.original.slots))
@@ -56,8 +62,24 @@ def identify_files(
     known = read_visit_counts(
         reference, "reference", city.n_regions, clock.reference, users=m, slots=slots
     )
-    scores = count_scores(known, theirs, city.n_regions)
-    return IdTable(scores.best() if device == "cpu" else scores.best_on(device_arrays(device)))
+    if isinstance(attack, FuzzyR):
+        scores = attack.scores_of_counts(city, known, theirs)
+    else:
+        scores = count_scores(known, theirs, city.n_regions)
+    if device == "cpu":
+        return match_table(scores, attack.match)
+    return IdTable(scores.best_on(device_arrays(device)))
+
+
+def reads_counts(attack: ReidAttack) -> bool:
+    """Whether who was where how often is all that an attack looks at.
+
+    >>> reads_counts(VisitProbR()), reads_counts(VisitProbR(members=3))
+    (True, False)
+    """
+    if isinstance(attack, (VisitProbR, HomeProbR)):
+        return (attack.cells, attack.members) == (1, 0)
+    return isinstance(attack, FuzzyR)
 
 
 def count_scores(
@@ -65,7 +87,7 @@ def count_scores(
     theirs: VisitCounts,
     n_regions: int,
     max_table_entries: int = MAX_TABLE_ENTRIES,
-) -> ProductScores:
+) -> Scores:
     """The scores of VisitProb-R from visits alone; see `visit_scores`.
 
     They lack the term log(1e-8) per cell of a pseudonym, which is the same for all users.
@@ -82,20 +104,8 @@ def count_scores(
         )  # fmt: skip
         return table, np.zeros(high - low)
 
-    bags = _bags(theirs, n_regions)
+    bags = bags_of_counts(theirs, n_regions)
     return product_scores(bags, columns, np.zeros(len(bags.lengths)), max_table_entries)
-
-
-def _bags(visits: VisitCounts, n_regions: int) -> Bags:
-    """Regions and how often each pseudonym was there, as bags."""
-    lengths = np.diff(visits.offsets)
-    width = int(lengths.max(initial=1))
-    ids = np.zeros((len(lengths), width), dtype=np.int32)
-    weights = np.zeros((len(lengths), width))
-    real = np.arange(width) < lengths[:, None]
-    ids[real], weights[real] = visits.regions, visits.counts
-    every = np.arange(n_regions + 1, dtype=np.int64)
-    return Bags(ids, weights, lengths, lengths, every, every[:-1].astype(np.int32))
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tracecup.cli.common import CityFile, Json, Plugin, Seed, emit, load_city, table_of
+from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, load_city, table_of
 
 if TYPE_CHECKING:
     from tracecup.attack import Case, ReidAttack
@@ -297,6 +297,7 @@ def train(
     ] = 0.7,
     seed: Seed = None,
     plugin: Plugin = None,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Train a learned attack from public data: references of other teams and a defence's program.
@@ -304,7 +305,8 @@ def train(
     The earlier half of each reference's days is what an attacker knows, the later half is
     defended, and a network learns what such a release looks like. Needs JAX (tracecup[learn]); a
     GPU is used where JAX finds one: two minutes for 31 teams of 2000 users on an H200, days on two
-    cores. Interrupted, the same command goes on from OUT.parts. Then:
+    cores. With --engine teams are defended by its workers, the network is trained here.
+    Interrupted, the same command goes on from OUT.parts. Then:
     `Learned-R(model=OUT)`, `Learned-T(model=OUT)`.
 
     Example: `tracecup attack train --city info_region.csv --clock info_time.csv
@@ -312,6 +314,7 @@ def train(
     --defence "KMeans(100)" --out kmeans.npz.zst`
     """
     from tracecup.cli.common import progress
+    from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
     require_jax()
@@ -322,13 +325,13 @@ def train(
     parts = out.with_name(f"{out.name}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with progress("Training") as step:
+    with engine_of(engine) as jobs, progress("Training") as step:
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
             step(done, total)
 
         schedule = Schedule(steps=steps, users=users, seed=lesson.seed)
-        model = learn_attack(lesson, schedule, parts, say)
+        model = learn_attack(lesson, schedule, parts, say, jobs)
     model.save(out)
     remove_parts(parts)
     payload = {

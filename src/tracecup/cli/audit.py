@@ -14,6 +14,7 @@ from rich.markup import escape
 from tracecup.cli.common import (
     ClockFile,
     Confidence,
+    Engine,
     Json,
     PerUser,
     Plugin,
@@ -246,6 +247,7 @@ def audit(
     ] = None,
     per_user: PerUser = False,
     plugin: Plugin = None,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """How risky is a release of your own traces, and what would help? A verdict with its numbers.
@@ -266,6 +268,7 @@ def audit(
     from tracecup.attack.learned import shipped_suits
     from tracecup.cli._audit_tables import shown
     from tracecup.errors import InvalidParameter
+    from tracecup.jobs import engine as engine_of
     from tracecup.records.zones import Zone
     from tracecup.report.audit import write_audit
     from tracecup.study.audit import portfolio
@@ -302,7 +305,7 @@ def audit(
             )
         ]
     learned = all(shipped_suits(one.city, one.original.clock.slots) for _, one in subjects)
-    with progress("auditing") as advance:
+    with engine_of(engine) as jobs, progress("auditing") as advance:
         found = answer(
             subjects,
             attacks=(*portfolio(strength, learned=learned), *(attack or ())),
@@ -312,6 +315,7 @@ def audit(
             confidence=confidence,
             seed=seed,
             progress=advance,
+            executor=jobs,
         )
     if html:
         write_audit(found, html, top=top)

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tracecup.cli.attack import Times, load_lesson
-from tracecup.cli.common import CityFile, Json, Plugin, Seed, emit, progress, table_of
+from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, progress, table_of
 
 
 def add(app: typer.Typer) -> None:
@@ -46,6 +46,7 @@ def train(
     ] = 0.7,
     seed: Seed = None,
     plugin: Plugin = None,
+    engine: Engine = "local",
     as_json: Json = False,
 ) -> int:
     """Race a defence against attackers who are trained on it, round by round.
@@ -59,6 +60,7 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv --tests 1
     --out defence.npz.zst`
     """
+    from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
     require_jax()
@@ -85,10 +87,10 @@ def train(
         played[done.number - 1 :] = [done.record()]
         log.write_text(json.dumps(played, indent=1))
 
-    with progress("Race") as step:
+    with engine_of(engine) as jobs, progress("Race") as step:
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
-            lambda part, done, total, losses: step(done, total), after_round,
+            lambda part, done, total, losses: step(done, total), after_round, jobs,
         )  # fmt: skip
     model.save(out)
     last = played[-1]["verdicts"] if played else []

@@ -6,7 +6,9 @@ Everything an attacker needs is public: references of other teams and the progra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,11 @@ from tracecup.attack.learned.network import Network
 from tracecup.attack.learned.shape import NetworkShape
 from tracecup.city import City
 from tracecup.errors import InvalidTraces
+from tracecup.jobs import all_done
 from tracecup.learn.attack import Release, Say, Schedule, train_prior, train_release
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.habits import Ground
-from tracecup.learn.pool import Pool, drawn_members, public_halves
+from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
 from tracecup.learn.race import FIRST_WEIGHT, RaceSettings, Round, race
 from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import split_name
@@ -62,10 +65,16 @@ class Lesson:
             raise InvalidTraces("references to train on have no gaps: a defence takes every event")
 
 
-def lesson_pool(lesson: Lesson, say: Callable[[int, int], None] = lambda done, total: None) -> Pool:
+def lesson_pool(
+    lesson: Lesson,
+    say: Callable[[int, int], None] = lambda done, total: None,
+    executor: Executor | None = None,
+) -> Pool:
     """References cut in two: earlier days are known, later ones are defended by every defence."""
     halves = [public_halves(reference) for reference in lesson.references]
-    return defended_pool(lesson.city, halves, lesson.defences, lesson.floor, lesson.seed, say)
+    return defended_pool(
+        lesson.city, halves, lesson.defences, lesson.floor, lesson.seed, say, executor
+    )
 
 
 def defended_pool(
@@ -75,15 +84,18 @@ def defended_pool(
     floor: float = FLOOR,
     seed: int = 0,
     say: Callable[[int, int], None] = lambda done, total: None,
+    executor: Executor | None = None,
 ) -> Pool:
-    """Teams as (what is known, what is protected), the latter under every defence."""
-    released, total = [], len(teams) * len(defences)
-    for team, (known, own) in enumerate(teams):
-        for name in defences:
-            draw = child_seed(seed, "lesson", team, name)
-            method = at_floor(city, own, name, floor, draw)
-            released.append(drawn_members(method.obfuscate(city, own, draw, reference=known), draw))
-            say(len(released), total)
+    """Teams as (what is known, what is protected), the latter under every defence.
+
+    With an `executor` every defence of every team is a job of its own.
+    """
+    calls = [
+        partial(defended, city, known, own, name, floor, child_seed(seed, "lesson", team, name))
+        for team, (known, own) in enumerate(teams)
+        for name in defences
+    ]
+    released = all_done(executor, calls, lambda done, total: say(int(done), int(total)))
     return Pool(
         np.stack([known.regions for known, _ in teams]).astype(np.int16),
         np.stack([own.regions for _, own in teams]).astype(np.int16),
@@ -91,6 +103,12 @@ def defended_pool(
         np.repeat(np.arange(len(teams)), len(defences)).astype(np.int32),
         teams[0][0].clock.slots,
     )
+
+
+def defended(city: City, known: Traces, own: Traces, name: str, floor: float, draw: int) -> Regions:
+    """One team under one defence, a member drawn of every cell."""
+    method = at_floor(city, own, name, floor, draw)
+    return drawn_members(method.obfuscate(city, own, draw, reference=known), draw)
 
 
 def at_floor(city: City, original: Traces, name: str, floor: float, seed: int) -> Obfuscator:
@@ -109,11 +127,15 @@ def learn_attack(
     schedule: Schedule,
     folder: Path | None = None,
     say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+    executor: Executor | None = None,
 ) -> LearnedModel:
-    """A learned attack on the defences of the lesson; checkpoints go to `folder`."""
+    """A learned attack on the defences of the lesson; checkpoints go to `folder`.
+
+    With an `executor` teams are defended there; the network is trained here.
+    """
     slots = lesson.references[0].clock.slots
     ground = Ground.of(lesson.city, slots)
-    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
+    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}), executor)
     last: dict[str, float] = {}
 
     def part(name: str) -> Say:
@@ -187,12 +209,16 @@ def learn_defence(
     folder: Path | None = None,
     say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
     after_round: Callable[[Round], None] = lambda played: None,
+    executor: Executor | None = None,
 ) -> DefenceModel:
-    """Play a race on references alone; the last `tests` of them are tested on, the others train."""
+    """Play a race on references alone; the last `tests` of them are tested on, the others train.
+
+    With an `executor` the teams of the first attacker are defended there.
+    """
     teams = len(lesson.references)
     if not 1 <= tests < teams:
         raise InvalidTraces(f"of {teams} references at least one has to train and one to test")
-    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}))
+    pool = lesson_pool(lesson, lambda done, total: say("defending", done, total, {}), executor)
     days = lesson.references[0].clock.days
     return play_race(
         lesson.city,

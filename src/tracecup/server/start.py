@@ -30,7 +30,9 @@ def set_up(folder: Path) -> ServerConfig:
     from django.core.management import call_command
 
     django.setup()
-    call_command("migrate", interactive=False, verbosity=0)
+    with (config.folder / "migrating.lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # processes of one folder often start together
+        call_command("migrate", interactive=False, verbosity=0)
     return config
 
 

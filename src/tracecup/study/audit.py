@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from tracecup.attack import Case, InferenceAttack, ReidAttack, strong_attacks
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.jobs import all_done
 from tracecup.rng import child_seed
 from tracecup.score import (
     Bounds,
@@ -269,12 +271,13 @@ def audit(
     confidence: float = CONFIDENCE,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
+    executor: Executor | None = None,
 ) -> Audit:
     """Run the attacks on the release and score what they find.
 
     Re-identification is scored against the ID table, trace inference against the original
     traces, over observed events only where those have gaps (`score.observed`). All draws of the
-    attacks come from `seed`.
+    attacks come from `seed`. With an `executor` every attack is a job of its own.
     """
     methods = [method for name in attacks for method in attacks_called(name)]
     if not any(isinstance(method, InferenceAttack) for method in methods):
@@ -282,29 +285,38 @@ def audit(
     if not 0 < confidence < 1:
         raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
     city, original, table = subject.city, subject.original, subject.table
-    case = Case(city, subject.reference, subject.released)
     utility = None
     if table is not None:
         cells = subject.released.take_users(table.inverse())
         utility = observed_utility(city, original, cells, confidence=confidence)
-    reid, trace = [], []
-    for k, method in enumerate(methods):
-        if progress:
-            progress(k, len(methods))
-        draw, started = child_seed(seed, "attack", str(method)), time.perf_counter()
-        if isinstance(method, ReidAttack):
-            if table is not None:
-                guess = method.identify(case, draw)
-                took = time.perf_counter() - started
-                score = reid_score(table, guess, confidence)
-                reid.append(Audited(str(method), score, None, took))
-            continue
-        inferred = method.infer(case, draw)
+    scored = [one for one in methods if table is not None or not isinstance(one, ReidAttack)]
+    found = all_done(
+        executor,
+        [partial(audited, subject, method, confidence, seed) for method in scored],
+        progress,
+    )
+    reid = tuple(one for one in found if one.error is None)
+    trace = tuple(one for one in found if one.error is not None)
+    return Audit(subject, utility, reid, trace, confidence, seed)
+
+
+def audited(
+    subject: Subject, method: ReidAttack | InferenceAttack, confidence: float, seed: int
+) -> Audited:
+    """One attack on the release, scored; a re-identification needs the ID table."""
+    case = Case(subject.city, subject.reference, subject.released)
+    draw, started = child_seed(seed, "attack", str(method)), time.perf_counter()
+    if isinstance(method, ReidAttack):
+        if subject.table is None:
+            raise InvalidTraces(f"{method} is scored against an ID table, and there is none")
+        guess = method.identify(case, draw)
         took = time.perf_counter() - started
-        score = observed_inference(city, original, inferred, confidence=confidence)
-        error = observed_error(city, original, inferred, confidence=confidence)
-        trace.append(Audited(str(method), score, error, took))
-    return Audit(subject, utility, tuple(reid), tuple(trace), confidence, seed)
+        return Audited(str(method), reid_score(subject.table, guess, confidence), None, took)
+    inferred = method.infer(case, draw)
+    took = time.perf_counter() - started
+    truth = (subject.city, subject.original, inferred)
+    score = observed_inference(*truth, confidence=confidence)
+    return Audited(str(method), score, observed_error(*truth, confidence=confidence), took)
 
 
 def _known(value: float) -> float | None:

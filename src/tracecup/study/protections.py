@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 
 from tracecup.attack import Case, ReidAttack
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
+from tracecup.jobs import all_done
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.obfuscate.base import stand_ins
 from tracecup.risk import homes_found, unicity
@@ -104,37 +107,47 @@ def try_protections(
     confidence: float = 0.95,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
+    executor: Executor | None = None,
 ) -> list[Protected]:
-    """Run every protection on the true traces and attack what comes out, in the order given."""
+    """Run every protection on the true traces and attack what comes out, in the order given.
+
+    With an `executor` every protection is a job of its own.
+    """
     methods = [method for name in attacks for method in attacks_called(name)]
     reid = [method for method in methods if isinstance(method, ReidAttack)]
     if not reid:
         raise InvalidParameter("protections are compared by a re-identification at least")
+    job = partial(_tried, subject, reid, within_km, confidence, seed)
+    return all_done(executor, [partial(job, name) for name in protections], progress)
+
+
+def _tried(
+    subject: Subject,
+    reid: Sequence[ReidAttack],
+    within_km: float,
+    confidence: float,
+    seed: int,
+    name: str,
+) -> Protected:
+    """One protection, attacked and measured."""
     city, truth = subject.city, subject.original
-    found = []
-    for k, name in enumerate(protections):
-        if progress:
-            progress(k, len(protections))
-        cells = protect(subject, name, seed)
-        released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
-        case = Case(city, subject.reference, released)
-        scores = {}
-        for method in reid:
-            guess = method.identify(case, child_seed(seed, "attack", str(method)))
-            scores[str(method)] = reid_score(table, guess, confidence)
-        best = min(scores, key=lambda attack: scores[attack].value)
-        homes = homes_found(city, truth, cells)
-        found.append(
-            Protected(
-                str(parse_obfuscator(name)),
-                best,
-                scores[best],
-                unicity(truth, cells, points=KNOWN_VISITS, rng=child_seed(seed, "unicity")).value,
-                homes.within(within_km) if homes.measured else None,
-                observed_utility(city, truth, cells).value,
-                release_tp_tv_top50(city, truth, cells).value,
-                release_tm_emd(city, truth, cells).value,
-                parse_obfuscator(name).guarantee(truth.times),
-            )
-        )
-    return found
+    cells = protect(subject, name, seed)
+    released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
+    case = Case(city, subject.reference, released)
+    scores = {}
+    for method in reid:
+        guess = method.identify(case, child_seed(seed, "attack", str(method)))
+        scores[str(method)] = reid_score(table, guess, confidence)
+    best = min(scores, key=lambda attack: scores[attack].value)
+    homes = homes_found(city, truth, cells)
+    return Protected(
+        str(parse_obfuscator(name)),
+        best,
+        scores[best],
+        unicity(truth, cells, points=KNOWN_VISITS, rng=child_seed(seed, "unicity")).value,
+        homes.within(within_km) if homes.measured else None,
+        observed_utility(city, truth, cells).value,
+        release_tp_tv_top50(city, truth, cells).value,
+        release_tm_emd(city, truth, cells).value,
+        parse_obfuscator(name).guarantee(truth.times),
+    )

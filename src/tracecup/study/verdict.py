@@ -6,6 +6,7 @@ Several ways to cut the same records are audited; the worst one is what counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,12 +81,14 @@ def answer(
     confidence: float = CONFIDENCE,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
+    executor: Executor | None = None,
 ) -> Answer:
     """Audit every setting (words, subject), then look closer at the worst.
 
     The worst setting is the one in which most users are named, then the one with the lowest s_T.
     `protections` are run on the true traces of that setting: by default those of
-    `protections_for`, none for an empty sequence, and none where the ID table is missing.
+    `protections_for`, none for an empty sequence, and none where the ID table is missing. With an
+    `executor` attacks and protections are jobs of their own.
     """
     if not subjects:
         raise InvalidParameter("an audit needs one setting at least")
@@ -110,6 +113,7 @@ def answer(
             confidence=confidence,
             seed=seed,
             progress=partial(within, k),
+            executor=executor,
         )
         settings.append(Setting(words, found))
     settings.sort(key=lambda one: (-one.rate, _s_t(one.found)))
@@ -128,6 +132,7 @@ def answer(
             confidence=confidence,
             seed=seed,
             progress=lambda done, all_of: advance(len(subjects) + 1 + done / all_of),
+            executor=executor,
         )
     return Answer(tuple(settings), exposure, tuple(tried), limit)
 

@@ -15,6 +15,7 @@ from tracecup.attack.match.link import (
     link_one_to_one,
     match_table,
 )
+from tracecup.attack.match.shortlists import Assigned, assign_on_shortlists
 from tracecup.attack.match.soft import log_sinkhorn, soft_links
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "MATCHES",
     "ONE_TO_ONE",
     "TAU",
+    "Assigned",
     "argmax_table",
+    "assign_on_shortlists",
     "assignment_table",
     "greedy_table",
     "link_one_to_one",

@@ -8,16 +8,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tracecup.attack.match.shortlists import assign_on_shortlists
 from tracecup.attack.scores import MatrixScores, Scores
-from tracecup.errors import InvalidTraces
+from tracecup.errors import InvalidTraces, TraceCupError
 from tracecup.traces import IdTable
 
+MOST_HELD = 20_000
+"""Up to so many users the matrix is held, 3 GB; more are assigned on shortlists."""
 
-def assignment_table(scores: Scores | ArrayLike) -> IdTable:
+
+def assignment_table(scores: Scores | ArrayLike, *, most_held: int = MOST_HELD) -> IdTable:
     """The permutation pi that maximises sum_k S[k, pi(k)]; O(m^3) in the worst case.
 
-    Scores must be finite, and the whole matrix is held. Among equally good permutations the
-    solver's choice is taken; it does not depend on threads.
+    Scores must be finite. Up to `most_held` users the whole matrix is held; beyond,
+    `assign_on_shortlists` finds a table and proves that no other has a larger sum (an error, with
+    the gap that remains, if it cannot). Among equally good permutations the solver's choice is
+    taken; it does not depend on threads.
 
     >>> assignment_table([[1.0, 2.0], [0.0, 5.0]]).users.tolist()
     [0, 1]
@@ -25,6 +31,15 @@ def assignment_table(scores: Scores | ArrayLike) -> IdTable:
     from scipy.optimize import linear_sum_assignment
 
     held = scores if isinstance(scores, Scores) else MatrixScores(scores)
+    if held.n_users > most_held:
+        found = assign_on_shortlists(held)
+        if not found.is_optimal:
+            raise TraceCupError(
+                f"no proof of an optimal assignment after {found.passes} passes: another could be "
+                f"better by {found.gap:.3g} in the sum of {held.n_users} scores, now "
+                f"{found.value:.6g}; match=greedy or match=argmax need no proof"
+            )
+        return found.table
     matrix = held.rows(0, held.n_users)
     if not np.isfinite(matrix).all():
         raise InvalidTraces("an optimal assignment needs finite scores")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
+from tracecup.traces.visitfiles import VisitCounts
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,18 @@ class Bags:
     def n_rows(self) -> int:
         """Number of distinct cells, D."""
         return len(self.row_offsets) - 1
+
+
+def bags_of_counts(visits: VisitCounts, n_regions: int) -> Bags:
+    """Regions and how often each pseudonym was there, as bags."""
+    lengths = np.diff(visits.offsets)
+    width = int(lengths.max(initial=1))
+    ids = np.zeros((len(lengths), width), dtype=np.int32)
+    weights = np.zeros((len(lengths), width))
+    real = np.arange(width) < lengths[:, None]
+    ids[real], weights[real] = visits.regions, visits.counts
+    every = np.arange(n_regions + 1, dtype=np.int64)
+    return Bags(ids, weights, lengths, lengths, every, every[:-1].astype(np.int32))
 
 
 def visited_regions(traces: Traces, n_regions: int) -> NDArray[np.bool_]:

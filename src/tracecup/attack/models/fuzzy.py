@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
-from tracecup.attack.models.bags import Bags, bag_visits
+from tracecup.attack.models.bags import Bags, bag_visits, bags_of_counts
 from tracecup.attack.models.products import product_scores
 from tracecup.attack.models.visitprob import PAPER
 from tracecup.attack.scores import Scores
+from tracecup.city import City
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng
-from tracecup.traces import Traces, visit_counts
+from tracecup.traces import visit_counts
+from tracecup.traces.visitfiles import VisitCounts
 
 ETA0 = "share of a visit that its own region receives"
 LAMBDA0 = "decay with the distance in grid steps (the winner's program: 0.5)"
@@ -59,23 +61,53 @@ class FuzzyR(ReidAttack):
         -|p - f|^2 = -|p|^2 - |f|^2 + 2 p.f: a constant per pseudonym, one per user, a product.
         """
         self.check()
-        reference, grid, n_regions = case.reference, case.city.grid, case.city.n_regions
-        idf = _inverse_frequency(reference, n_regions, self.idf == "log")
-        bags, squares = _weighed(bag_visits(case.released, n_regions), idf, self.tf == "log")
+        users, times = case.reference.shape
+        events = VisitCounts(
+            np.arange(users + 1, dtype=np.int64) * times,
+            case.reference.regions.reshape(-1),
+            np.ones(1, dtype=np.int32),
+        )
+        xi = np.ones(0, dtype=np.int64)
+        if self.idf == "log":
+            xi = (visit_counts(case.reference, case.city.n_regions) > 0).sum(axis=0)
+        return self._scores(case.city, events, bag_visits(case.released, case.city.n_regions), xi)
+
+    def scores_of_counts(self, city: City, known: VisitCounts, theirs: VisitCounts) -> Scores:
+        """The same from visits alone: who was where how often, whatever the traces were.
+
+        >>> from tracecup.city import City, Grid
+        >>> city = City(Grid.from_metres(3, 1, width_m=300, height_m=300))
+        >>> visits = VisitCounts(
+        ...     np.array([0, 1, 2]), np.array([0, 2], "i4"), np.array([3, 1], "i4")
+        ... )
+        >>> FuzzyR().scores_of_counts(city, visits, visits).best().tolist()
+        [0, 1]
+        """
+        self.check()
+        xi = np.bincount(known.regions, minlength=city.n_regions)
+        return self._scores(city, known, bags_of_counts(theirs, city.n_regions), xi)
+
+    def _scores(self, city: City, known: VisitCounts, bags: Bags, xi: NDArray[np.int64]) -> Scores:
+        """Scores of bags of counts; xi = users who were in each region, where that counts."""
+        grid, n_regions = city.grid, city.n_regions
+        idf = np.ones(n_regions)
+        if self.idf == "log":
+            idf = np.where(xi > 0, np.log(known.n_users / np.maximum(xi, 1)), 0.0)
+        weighed, squares = _weighed(bags, idf, self.tf == "log")
 
         def columns(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             table, norms = np.zeros((n_regions, high - low)), np.empty(high - low)
             map_blocks(
                 lambda begin, end: _fill_fuzzy(
-                    reference.regions[low + begin : low + end], grid.nx, grid.ny,
-                    self.stencil(), idf, self.tf == "log", self.order == "log-first",
-                    table[:, begin:end], norms[begin:end],
+                    known.offsets[low + begin : low + end + 1], known.regions, known.counts,
+                    grid.nx, grid.ny, self.stencil(), idf, self.tf == "log",
+                    self.order == "log-first", table[:, begin:end], norms[begin:end],
                 ),
                 high - low,
             )  # fmt: skip
             return table, -norms
 
-        return product_scores(bags, columns, -squares)
+        return product_scores(weighed, columns, -squares)
 
     def stencil(self) -> NDArray[np.float64]:
         """What a visit gives to the 3 x 3 regions around it.
@@ -86,14 +118,6 @@ class FuzzyR(ReidAttack):
         step = np.array([1.0, 0.0, 1.0])
         shares = np.exp(-self.lambda0 * np.hypot(step[:, None], step[None, :]))
         return np.asarray(self.eta0 * shares, dtype=np.float64)
-
-
-def _inverse_frequency(reference: Traces, n_regions: int, wanted: bool) -> NDArray[np.float64]:
-    """log(m / xi_r), 0 where nobody was; or all ones."""
-    if not wanted:
-        return np.ones(n_regions)
-    xi = (visit_counts(reference, n_regions) > 0).sum(axis=0)
-    return np.where(xi > 0, np.log(reference.n_users / np.maximum(xi, 1)), 0.0)
 
 
 def _weighed(bags: Bags, idf: NDArray[np.float64], log: bool) -> tuple[Bags, NDArray[np.float64]]:
@@ -134,7 +158,9 @@ def _weigh_bags(
 
 @kernel
 def _fill_fuzzy(
-    reference: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    regions: NDArray[np.int32],
+    amounts: NDArray[np.int32],
     nx: int,
     ny: int,
     stencil: NDArray[np.float64],
@@ -144,18 +170,23 @@ def _fill_fuzzy(
     table: NDArray[np.float64],
     norms: NDArray[np.float64],
 ) -> None:
-    """table[r, u] = f[u, r] and norms[u] = |f[u]|^2 of a block of users."""
+    """table[r, u] = f[u, r] and norms[u] = |f[u]|^2 of a block of users.
+
+    User u was `amounts[i]` times in `regions[i]`, offsets[u] <= i < offsets[u + 1]; a single
+    amount holds for all, and a region may come again.
+    """
+    several = len(amounts) > 1
     counts = np.zeros(nx * ny)
     fuzzy = np.zeros(nx * ny)
     is_touched = np.zeros(nx * ny, dtype=np.bool_)
     touched = np.empty(nx * ny, dtype=np.int32)
-    for u in range(reference.shape[0]):
-        for j in range(reference.shape[1]):
-            if reference[u, j] >= 0:
-                counts[reference[u, j]] += 1.0
+    for u in range(len(offsets) - 1):
+        for i in range(offsets[u], offsets[u + 1]):
+            if regions[i] >= 0:
+                counts[regions[i]] += amounts[i if several else 0]
         n = 0
-        for j in range(reference.shape[1]):
-            r = reference[u, j]
+        for i in range(offsets[u], offsets[u + 1]):
+            r = regions[i]
             if r < 0 or counts[r] == 0.0:
                 continue
             value = _term_weight(counts[r], log) * idf[r] if log_first else counts[r]

@@ -1,0 +1,139 @@
+"""The sample layout in deploy/: its files are read by those they are for, its commands exist."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from tracecup.cli.main import app
+
+ROOT = Path(__file__).parents[1]
+DEPLOY = ROOT / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+COMPOSE = DEPLOY / "compose" / "compose.yaml"
+CONFS = [DEPLOY / "nginx" / "tracecup.conf", COMPOSE.parent / "nginx.conf"]
+PROGRAM = "/opt/tracecup/bin/tracecup"
+
+
+def unit(path: Path) -> configparser.ConfigParser:
+    read = configparser.ConfigParser(interpolation=None, strict=False)
+    read.optionxform = str  # type: ignore[assignment,method-assign]
+    read.read_string(path.read_text())
+    return read
+
+
+def compose() -> dict:
+    yaml = pytest.importorskip("yaml")
+    return yaml.safe_load(COMPOSE.read_text())
+
+
+def parse(words: list[str]) -> None:
+    """Let the command line read the words, without running anything."""
+    command: click.Command = typer.main.get_command(app)
+    context = click.Context(command)
+    while isinstance(command, click.Group):
+        found = command.get_command(context, words[0])
+        assert found is not None, words
+        command, words = found, words[1:]
+    command.make_context("tracecup", list(words), resilient_parsing=False)
+
+
+class TestSystemd:
+    @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+    def test_the_command_is_one_of_ours(self, path: Path) -> None:
+        program, *words = shlex.split(unit(path)["Service"]["ExecStart"].replace("%i", "8019"))
+        assert program == PROGRAM
+        parse(words)
+
+    @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+    def test_it_comes_back_and_may_not_do_much(self, path: Path) -> None:
+        service = unit(path)["Service"]
+        assert service["Restart"] == "always"
+        assert service["NoNewPrivileges"] == service["ProtectHome"] == "yes"
+        assert "User" in service or service["DynamicUser"] == "yes"
+
+    @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+    def test_systemd_has_no_complaint(self, tmp_path: Path) -> None:
+        for path in UNITS:  # the program is not installed there, so another one that is
+            text = path.read_text().replace(PROGRAM, sys.executable)
+            (tmp_path / path.name.replace("@.", "@8019.")).write_text(text)
+        done = subprocess.run(
+            ["systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir()))],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        about = [line for line in done.stderr.splitlines() if "tracecup-" in line]
+        assert (done.returncode, about) == (0, [])
+
+    def test_variables_are_those_that_the_server_knows(self) -> None:
+        server = ROOT / "src" / "tracecup" / "server"
+        code = "".join((server / name).read_text() for name in ("config.py", "settings.py"))
+        lines = (DEPLOY / "systemd" / "tracecup.env").read_text().splitlines()
+        names = [line.partition("=")[0] for line in lines if line and not line.startswith("#")]
+        assert names
+        assert [name for name in names if f'"{name}"' not in code] == []
+
+
+class TestCompose:
+    def test_commands_are_ours(self) -> None:
+        ours = [one["command"] for one in compose()["services"].values() if "command" in one]
+        assert [words[0] for words in ours] == ["serve", "serve", "worker", "worker"]
+        for words in ours:
+            parse(words)
+
+    def test_what_is_named_is_there(self) -> None:
+        told = compose()
+        for name, service in told["services"].items():
+            assert set(service.get("depends_on", ())) <= set(told["services"]), name
+            for volume in service.get("volumes", ()):
+                source = volume.partition(":")[0]
+                assert source in told["volumes"] or (COMPOSE.parent / source).exists(), name
+            if "build" in service:
+                assert (COMPOSE.parent / service["build"]["dockerfile"]).exists()
+
+    def test_the_proxy_hands_on_to_the_web_processes(self) -> None:
+        conf = (COMPOSE.parent / "nginx.conf").read_text()
+        servers = re.findall(r"server (\w+):(\d+);", conf)
+        services = compose()["services"]
+        assert servers
+        for name, port in servers:
+            assert services[name]["command"][-3] == port
+
+
+class TestNginx:
+    @pytest.mark.parametrize("path", CONFS, ids=lambda path: path.parent.name)
+    def test_headers_cannot_be_forged_and_files_are_handed_through(self, path: Path) -> None:
+        conf = path.read_text()
+        assert "proxy_request_buffering off;" in conf
+        for header in ("X-Forwarded-For $remote_addr", "X-Forwarded-Proto", "X-Forwarded-Host"):
+            assert f"proxy_set_header {header}" in conf
+
+    @pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+    @pytest.mark.parametrize("path", CONFS, ids=lambda path: path.parent.name)
+    def test_nginx_reads_it(self, path: Path, tmp_path: Path) -> None:
+        text = re.sub(r" *ssl_certificate.*\n", "", path.read_text())
+        text = re.sub(r"listen [^;]*;", f"listen unix:{tmp_path}/s;", text)
+        text = re.sub(r"server web\d:", "server 127.0.0.1:", text)
+        temporary = "".join(
+            f"{kind}_temp_path {tmp_path}/{kind};\n"
+            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        whole = tmp_path / "nginx.conf"
+        whole.write_text(f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\n{temporary}{text}}}\n")
+        done = subprocess.run(
+            ["nginx", "-t", "-e", str(tmp_path / "log"), "-c", str(whole)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
