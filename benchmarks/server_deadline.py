@@ -82,6 +82,8 @@ def hand_in(layout: Layout, players: list[Player], files: list[Path]) -> list[Re
 
 def lost(players: list[Player], files: list[Path], told: list[Receipt]) -> list[str]:
     """What differs between receipts, the server's rows and blobs, and the files that were sent."""
+    from django.urls import reverse
+
     from tracecup.server.models import Submission
     from tracecup.server.storage import store
 
@@ -92,7 +94,7 @@ def lost(players: list[Player], files: list[Path], told: list[Receipt]) -> list[
             continue
         sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
         rows = Submission.objects.filter(contest__slug=SLUG, team__number=player.number)
-        held = [(row.receipt, row.sha256) for row in rows]
+        held = [(reverse("receipt", args=[row.receipt]), row.sha256) for row in rows]
         if held != [(receipt.told["receipt"], sha256)]:
             wrong.append(f"team {player.number}: the server has {held}")
         elif hashlib.sha256(store().path(sha256).read_bytes()).hexdigest() != sha256:
