@@ -29,18 +29,18 @@ import jax  # noqa: E402 - after the stand-in
 import jax.numpy as jnp  # noqa: E402 - after the stand-in
 
 from tracecup.device import JaxArrays, SparseRows, best_matches  # noqa: E402 - after the stand-in
-from tracecup.device.fused import fused_tops  # noqa: E402 - after the stand-in
+from tracecup.device.fused import Tile, fused_tops  # noqa: E402 - after the stand-in
 
 FLOOR = 1e-8
 TIE = 1e-9
 PLAIN = [(4096, 4096), (8192, 4096), (16384, 8192), (32768, 2048)]
-FUSED = [  # rows, users, depth in bytes, warps, stages
-    (128, 256, 128, 8, 3),
-    (128, 256, 128, 8, 4),
-    (128, 128, 128, 4, 4),
-    (256, 128, 128, 8, 3),
-    (128, 256, 64, 8, 4),
-    (128, 256, 256, 8, 2),
+FUSED = [
+    Tile(128, 256, 128, 8, 3),
+    Tile(128, 256, 128, 8, 4),
+    Tile(128, 128, 128, 4, 4),
+    Tile(256, 128, 128, 8, 3),
+    Tile(128, 256, 64, 8, 4),
+    Tile(128, 256, 256, 8, 2),
 ]
 
 
@@ -87,12 +87,11 @@ def variants(interpret: bool) -> list[tuple[str, str, JaxArrays]]:
     groups: list[list[tuple[str, str, JaxArrays]]] = []
     for dtype in ("int8", "float16"):
         groups += [[], []]
-        for rows, users, depth, warps, stages in FUSED:
-            product = partial(
-                fused_tops, rows=rows, users=users, depth=depth, warps=warps, stages=stages,
-                interpret=interpret,
-            )  # fmt: skip
-            name = f"{dtype} fused {rows}x{users}x{depth}B {warps}w {stages}s"
+        for tile in FUSED:
+            product = partial(fused_tops, tile=tile, interpret=interpret)
+            name = (
+                f"{dtype} fused {tile.rows}x{tile.users}x{tile.depth}B {tile.warps}w {tile.stages}s"
+            )
             groups[-2].append((name, dtype, JaxArrays(16384, 4096, product)))
         for block, chunk in PLAIN:
             groups[-1].append((f"{dtype} plain {block}x{chunk}", dtype, JaxArrays(block, chunk)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tracecup.device import Arrays, JaxArrays, NumpyArrays, SparseRows, best_matches
-from tracecup.device.fused import fused_tops
+from tracecup.device.fused import Tile, fused_tops
 
 HAS_JAX = importlib.util.find_spec("jax") is not None
 SMALL = NumpyArrays(block=8, chunk=4)
@@ -114,7 +114,7 @@ class TestBestMatches:
 class TestJaxArrays:
     @pytest.mark.parametrize("fused", [False, True])
     def test_equals_float64(self, fused: bool) -> None:
-        product = partial(fused_tops, rows=16, users=16, depth=32, interpret=True)
+        product = partial(fused_tops, tile=Tile(16, 16, 32), interpret=True)
         arrays = JaxArrays(block=32, chunk=16, product=product if fused else None)
         for seed, events in ((1, 5), (3, 900)):
             weights, table = sides(seed, 61, events=events)

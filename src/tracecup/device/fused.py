@@ -6,10 +6,21 @@ Scores of a million by a million would take terabytes to write and to read again
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-TILE_ROWS, TILE_USERS, TILE_BYTES = 128, 256, 128
-WARPS, STAGES = 8, 3
+
+class Tile(NamedTuple):
+    """Left rows and users of a tile, bytes of a step over the columns, warps, stages of loads."""
+
+    rows: int
+    users: int
+    depth: int
+    warps: int = 8
+    stages: int = 3
+
+
+TILES = {"int8": Tile(256, 128, 128, stages=3), "float16": Tile(128, 256, 128, stages=4)}
+"""The fastest of those that `benchmarks/gpu_reid.py` tried on an H200."""
 
 
 def fused_tops(
@@ -17,19 +28,16 @@ def fused_tops(
     right: Any,
     chunk: int,
     *,
-    rows: int = TILE_ROWS,
-    users: int = TILE_USERS,
-    depth: int = TILE_BYTES,
-    warps: int = WARPS,
-    stages: int = STAGES,
+    tile: Tile | None = None,
     interpret: bool = False,
 ) -> Any:
     """tops[c, k] = the largest product of row k of `left` with a row of chunk c of `right`.
 
     `left` (n, width) and `right` (chunks x chunk, width) are int8 or float16; sums are int32 or
-    float32, and never below 0. Each program of the grid holds `rows` left rows, walks over a chunk
-    in tiles of `users` and over the columns in steps of `depth` bytes, and keeps the running
-    maximum in registers. n must be a multiple of `rows`, a chunk of `users`, the width of a step.
+    float32, and never below 0. Each program of the grid holds the rows of a `tile` (by default the
+    one of `TILES`), walks over a chunk tile by tile and over the columns step by step, and keeps
+    the running maximum in registers. n must be a multiple of the tile's rows, a chunk of its
+    users, the width of a step.
     """
     import jax
     import jax.numpy as jnp
@@ -37,6 +45,7 @@ def fused_tops(
     from jax.experimental.pallas import triton
 
     kind = jnp.int32 if left.dtype == jnp.int8 else jnp.float32
+    rows, users, depth, warps, stages = tile or TILES[str(left.dtype)]
     n, width = left.shape
     chunks = right.shape[0] // chunk
     step = min(width, depth // left.dtype.itemsize)
