@@ -122,7 +122,7 @@ class TestNginx:
     @pytest.mark.parametrize("path", CONFS, ids=lambda path: path.parent.name)
     def test_nginx_reads_it(self, path: Path, tmp_path: Path) -> None:
         text = re.sub(r" *ssl_certificate.*\n", "", path.read_text())
-        text = re.sub(r"listen [^;]*;", f"listen unix:{tmp_path}/s;", text)
+        text = re.sub(r"(?m)^ *listen [^;]*;", f"listen unix:{tmp_path}/s;", text)
         text = re.sub(r"server web\d:", "server 127.0.0.1:", text)
         temporary = "".join(
             f"{kind}_temp_path {tmp_path}/{kind};\n"

@@ -37,12 +37,10 @@ from tracecup.jobs import (
     engine,
     own_versions,
 )
-from tracecup.study.audit import Subject
+from tracecup.study.audit import Subject, audit
 from tracecup.study.comparison import compare
 from tracecup.study.sweep import COLUMNS, sweep
 from tracecup.study.sweepdata import find_data
-from tracecup.study.verdict import answer
-from tracecup.study.verdictwords import answer_dict
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_traces
 
@@ -210,13 +208,6 @@ def two_days() -> tuple[City, Traces, Traces]:
     return city, known, truth
 
 
-def untimed(told: Any) -> Any:
-    """The same without how long anything took."""
-    if isinstance(told, dict):
-        return {key: untimed(held) for key, held in told.items() if "seconds" not in key}
-    return [untimed(one) for one in told] if isinstance(told, (list, tuple)) else told
-
-
 class TestAllDone:
     def test_in_order_whoever_is_first(self) -> None:
         told: list[tuple[float, float]] = []
@@ -309,20 +300,15 @@ class TestDask:
         city, known, truth = two_days()
         released, table = pseudonymize(SetTraces.of_traces(truth), 1)
         subject = Subject(city, known, truth, released, table, tuple("abcdefghi"))
-        asked = {"attacks": ["VisitProb-R", "Random-R", "Replay-T"], "protections": ["RR(3)"]}
-        told: list[float] = []
+        asked = ["VisitProb-R", "Random-R", "Replay-T"]
         with engine(name) as jobs:
             here, there = (
-                answer_dict(
-                    answer(
-                        [("as it is", subject)], **asked, executor=executor,
-                        progress=lambda done, total: told.append(done / total),
-                    ), 9, True,
-                )
-                for executor in (None, jobs)
-            )  # fmt: skip
-        assert untimed(here) == untimed(there)
-        assert max(told) == 1
+                audit(subject, attacks=asked, executor=executor) for executor in (None, jobs)
+            )
+        for kind in ("reid", "trace"):
+            assert [(one.attack, one.score.per_user.tolist()) for one in getattr(here, kind)] == [
+                (one.attack, one.score.per_user.tolist()) for one in getattr(there, kind)
+            ]
 
     def test_a_lesson_has_the_same_releases(self, name: str) -> None:
         pytest.importorskip("jax")

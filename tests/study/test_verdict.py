@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -48,6 +49,13 @@ def hidden(truth: Traces) -> SetTraces:
     return SetTraces(cells.offsets, cells.regions, truth.users, truth.clock)
 
 
+def untimed(told):
+    """The same without how long anything took."""
+    if isinstance(told, dict):
+        return {key: untimed(held) for key, held in told.items() if "seconds" not in key}
+    return [untimed(one) for one in told] if isinstance(told, list | tuple) else told
+
+
 @pytest.fixture(scope="module")
 def open_release():
     return answer([("all", subject(people()))], attacks=ATTACKS, limit=0.2)
@@ -60,6 +68,17 @@ class TestAnswer:
         assert first.startswith("Not safe to release: the strongest attack, VisitProb-R, names")
         assert "your limit is 20%" in first
         assert "100% of the 56 known events, 8 users were audited" in first
+
+    def test_jobs_of_an_executor_change_nothing(self, open_release):
+        told = []
+        with ThreadPoolExecutor(2) as pool:
+            found = answer(
+                [("all", subject(people()))], attacks=ATTACKS, limit=0.2, executor=pool,
+                progress=lambda done, total: told.append(done / total),
+            )  # fmt: skip
+        here, there = (untimed(answer_dict(one, 8, True)) for one in (open_release, found))
+        assert here == there
+        assert max(told) == 1
 
     def test_the_worst_setting_is_in_front(self):
         truth = people()
