@@ -5,11 +5,12 @@ A message says what was wrong, where (file, line, column or user, time) and what
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 
 MAX_LISTED = 10
+MAX_LISTED_OF_A_FOLDER = 40
 
 
 class TraceCupError(Exception):
@@ -80,6 +81,17 @@ class Problem:
         if self.column:
             where += f", column {self.column}"
         return f"{where}: found {self.found}, expected {self.expected}"
+
+
+class BrokenFolder(TraceCupError, ValueError):
+    """A folder that cannot be imported; says all that is wrong with it, line by line."""
+
+    def __init__(self, folder: str | PathLike[str], problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        shown = list(self.problems[:MAX_LISTED_OF_A_FOLDER])
+        more = len(self.problems) - len(shown)
+        shown += [f"and {more} more"] if more else []
+        super().__init__("\n".join([f"{fspath(folder)}: nothing was imported", *shown]))
 
 
 class InvalidFile(TraceCupError, ValueError):

@@ -1,4 +1,4 @@
-"""`tracecup import`: a folder of files in the manner of 2019 as a finished contest of a server.
+"""`tracecup import`: an archive or a folder of 2019's files as a finished contest of a server.
 
 Everything is checked first; nothing is half-imported.
 """
@@ -23,7 +23,9 @@ def add(app: typer.Typer) -> None:
 
 
 def import_contest(
-    files: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the contest's files.")],
+    files: Annotated[
+        Path, typer.Argument(metavar="PATH", help="Archive (folder or zip), or 2019's files.")
+    ],
     server: Annotated[Path, typer.Option("--server", help="The server's folder.")],
     slug: Annotated[str, typer.Option("--slug", help="Its address: /c/SLUG/.")],
     name: Annotated[str, typer.Option("--name", help="Its name.")],
@@ -41,10 +43,12 @@ def import_contest(
 ) -> int:
     """Bring a contest that is over into a server: teams, releases, answers, results.
 
-    DIR holds files with 2019's names, plain or packed: info_region.csv, info_time.csv,
-    reftraces, orgtraces, anotraces, pubtraces, ptable of every team (000 is the benchmark),
-    etable and etraces of every attacker (second tries end in _try2), and maybe contest.toml;
-    without it the rules are those of 2019. Every release is judged and every answer scored anew.
+    PATH is an archive, folder or zip, of `contest simulate` or of a server: it is verified first,
+    and every difference stops the import. Or it is a folder of files with 2019's names, plain or
+    packed: info_region.csv, info_time.csv, reftraces, orgtraces, anotraces, pubtraces, ptable of
+    every team (000 is the benchmark), etable and etraces of every attacker (second tries end in
+    _try2), and maybe contest.toml; without it the rules are those of 2019. Every release is judged
+    and every answer scored anew.
     What cannot be scored because the truth is missing is said; a broken file stops the import.
 
     A folder without files of teams but with score sheets (final_reidentification.csv,
@@ -67,23 +71,25 @@ def import_contest(
     from tracecup.contest.legacy2019.folder import scan
     from tracecup.server.access import SYSTEM
     from tracecup.server.errors import Refused
-    from tracecup.server.organising.import2019 import finish, import_folder
+    from tracecup.server.organising.archiveimport import (
+        As,
+        finish,
+        import_archive,
+        import_folder,
+        is_archive,
+    )
 
     try:
-        if find_sheets(files) and not scan(files).files:
+        given = is_archive(files)
+        if not given and find_sheets(files) and not scan(files).files:
             return _sheets(files, slug, name, public, organiser, as_json)
+        wanted = As(slug, name, public, _organisers(organiser), apart)
         with progress("judging") as advance:
-            made = import_folder(
-                files,
-                SYSTEM,
-                slug=slug,
-                name=name,
-                is_public=public,
-                organisers=_organisers(organiser),
-                hors_concours=apart,
-                samples=(two[0], two[1]) if two else None,
-                say=advance,
-            )
+            if given:
+                made = import_archive(files, SYSTEM, wanted, advance)
+            else:
+                numbers = (two[0], two[1]) if two else None
+                made = import_folder(files, SYSTEM, wanted, numbers, advance)
         _notes(made.said)
         results = finish(made)
     except Refused as error:

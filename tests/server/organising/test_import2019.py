@@ -15,15 +15,16 @@ import pytest
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import Entry
-from tracecup.contest.legacy2019.folder import BrokenFolder, scan, take_samples
+from tracecup.contest.legacy2019.folder import scan, take_samples
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.worlds import BuiltinWorld
+from tracecup.errors import BrokenFolder
 from tracecup.safeio import read_blocks
 from tracecup.server.access import SYSTEM, role_of
 from tracecup.server.config import ServerConfig
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, LogEntry, Release, StoredFile, Submission, Team
-from tracecup.server.organising.import2019 import finish, import_folder
+from tracecup.server.organising.archiveimport import As, finish, import_folder
 from tracecup.server.results.archiving import archive_folder
 from tracecup.server.storage import store
 
@@ -62,7 +63,7 @@ def folder(season, tmp_path):
 
 def brought_in(folder, **more):
     more = {"slug": "y2019", "name": "Of 2019", "hors_concours": [3]} | more
-    return import_folder(folder, SYSTEM, **more)
+    return import_folder(folder, SYSTEM, As(**more))
 
 
 def rows_of(path) -> list[dict[str, str]]:
@@ -175,7 +176,7 @@ class TestMissingTruth:
 class TestRealFiles:
     def test_the_preliminary_round_of_2019_without_its_truth(self, data_dir, client):
         done = import_folder(
-            data_dir / "tokyo_preliminary", SYSTEM, slug="tokyo", name="Tokyo", is_public=True
+            data_dir / "tokyo_preliminary", SYSTEM, As("tokyo", "Tokyo", is_public=True)
         )
         finish(done)
         assert (done.teams, done.releases, done.valid) == (17, 4, 0)
@@ -271,7 +272,7 @@ class TestRefusals:
         def fail(*_, **__):
             raise RuntimeError
 
-        monkeypatch.setattr("tracecup.server.organising.rows2019.compute_result_set", fail)
+        monkeypatch.setattr("tracecup.server.organising.archiverows.compute_result_set", fail)
         with pytest.raises(RuntimeError):
             brought_in(folder)
         assert not Contest.objects.exists()

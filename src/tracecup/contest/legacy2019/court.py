@@ -1,28 +1,29 @@
-"""The judge over a folder of 2019: every file read, every release judged, every answer scored.
+"""The judge over a folder of 2019: every file read, every release judged, all laid in an archive.
 
-Works without the server's tables; what cannot be scored is kept with the reason.
+What cannot be scored, since its truth is not there, is kept with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from tracecup.contest.challenges import ATTACK_KINDS
-from tracecup.contest.entries import BENCHMARK, Entry, team_entries
-from tracecup.contest.judging.answers import ANSWERS, Truth, cell_scores
+from tracecup.contest.archive.folder import Archive
+from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
+from tracecup.contest.entries import Entry
+from tracecup.contest.judging.answers import ANSWERS
 from tracecup.contest.judging.flow import BENCHMARK_METHOD
-from tracecup.contest.judging.judge import Judge
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.judging.scorer import NOTHING
 from tracecup.contest.judging.shuffle import shuffled
 from tracecup.contest.legacy2019.folder import AnswerFile, Folder
+from tracecup.contest.smallfiles import make_folder, write_data, write_json
 from tracecup.errors import InvalidTraces, TraceCupError
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
@@ -37,67 +38,43 @@ Say = Callable[[int, int], None]
 """Called with (data sets done, data sets in all)."""
 
 
-@dataclass(frozen=True)
-class ScoredAnswer:
-    """An answer and its scores as JSON; `why` says what is missing where there are none."""
+class Court2019:
+    """Judges the data sets of a folder one after the other and lays them in an archive.
 
-    file: AnswerFile
-    scores: Mapping[str, Any] | None
-    why: str = ""
-
-
-@dataclass
-class DataSet2019:
-    """A data set: the verdict on its release, its files as the server keeps them, its answers.
-
-    `files` maps kinds to paths; `handed_in` is the file of the team as it lay in the folder.
+    What the folder holds as it was handed in is linked there, the rest is written anew. `said`
+    tells what cannot be scored.
     """
 
-    entry: Entry
-    given: JudgedRelease
-    files: dict[str, Path] = field(default_factory=dict)
-    handed_in: Path | None = None
-    missing: tuple[str, ...] = ()
-    answers: list[ScoredAnswer] = field(default_factory=list)
-
-
-class Court2019:
-    """Judges the data sets of a folder one after the other; files are written below `work`."""
-
     def __init__(
-        self, folder: Folder, judge: Judge, work: Path, hors_concours: frozenset[int] = frozenset()
+        self, folder: Folder, archive: Archive, hors_concours: frozenset[int] = frozenset()
     ) -> None:
-        self.folder, self.judge, self.work = folder, judge, work
+        self.folder, self.archive, self.judge = folder, archive, archive.judge
+        self.said: list[str] = []
         self._hors_concours = hors_concours
         self._answers: dict[Entry, list[AnswerFile]] = {}
         for one in sorted(folder.answers):
             self._answers.setdefault(one.entry, []).append(one)
 
-    def all(self, teams: int, say: Say = lambda *_: None) -> list[DataSet2019]:
-        """The benchmark and the data sets of all teams; `BrokenFolder` names every mistake."""
-        entries = [BENCHMARK, *team_entries(teams, self.judge.rules.challenges_played)]
+    def all(self, say: Say = lambda *_: None) -> None:
+        """The benchmark and the data sets of all teams; mistakes are noted in the folder."""
+        entries = self.archive.defenders
         self._check_places(entries)
-        made = []
+        unscored = []
         for k, entry in enumerate(entries):
             say(k, len(entries))
-            made.append(self.data_set(entry))
+            unscored += self.data_set(entry)
+        self.said += unscored
         say(len(entries), len(entries))
-        return made
 
-    def sample(self, entry: Entry, number: int) -> DataSet2019:
-        """A sample team with its truth, under the number that it has on the server."""
-        here = Entry(number, entry.challenge)
-        given = JudgedRelease.of("", NOTHING)
-        made = DataSet2019(here, given)
-        made.files |= self._truth_files(here, self.reference(entry), self.original(entry))
-        released, table = self.released(entry), self.table(entry)
-        if released is not None and table is not None:
-            made.files |= self._release_files(here, released, table)
-        return made
+    def sample(self, entry: Entry, here: Entry) -> None:
+        """A sample team with its truth, under the number that it has in the archive."""
+        self._lay(here, "reftraces", write_traces, self.reference(entry))
+        self._lay(here, "orgtraces", write_traces, self.original(entry))
+        self._lay(here, "pubtraces", write_released, self.released(entry))
+        self._lay(here, "ptable", write_id_table, self.table(entry))
 
-    def data_set(self, entry: Entry) -> DataSet2019:
-        """Judge one data set and score the answers to it."""
-        files = self.folder.of(entry)
+    def data_set(self, entry: Entry) -> list[str]:
+        """Judge one data set and take the answers to it; which of them cannot be scored."""
         original, reference = self.original(entry), self.reference(entry)
         obfuscated, released, table = (
             self.obfuscated(entry),
@@ -114,17 +91,19 @@ class Court2019:
                 self._check_shuffle(entry, wanted, released)
             released = wanted
         given, missing = self._verdict(entry, original, reference, obfuscated, released, table)
-        made = DataSet2019(entry, given, missing=missing)
-        made.files |= self._truth_files(entry, reference, original)
-        if obfuscated is not None:
-            made.handed_in = files.get("anotraces")
-            if made.handed_in is None:
-                made.handed_in = self.work / entry.file("anotraces")
-                write_obfuscated(made.handed_in, obfuscated)
-        if given.published and released is not None and table is not None:
-            made.files |= self._release_files(entry, released, table)
-        self._score(made, original, table)
-        return made
+        if missing:
+            self.said.append(f"{entry.label}: {given.reason}")
+        write_json(self.archive.submission_file(entry), given.as_dict(), secret=True)
+        self._lay(entry, "reftraces", write_traces, reference)
+        self._lay(entry, "orgtraces", write_traces, original)
+        handed_in = self.folder.of(entry).get("anotraces")
+        if obfuscated is not None and handed_in is not None:
+            self._link(self.archive.locate(entry, "anotraces"), handed_in)
+        else:
+            self._lay(entry, "anotraces", write_obfuscated, obfuscated)
+        self._lay(entry, "pubtraces", write_released, released if given.published else None)
+        self._lay(entry, "ptable", write_id_table, table)
+        return self._take_answers(entry, original, table)
 
     def original(self, entry: Entry) -> Traces | None:
         """The original traces, where they are there and right."""
@@ -172,38 +151,33 @@ class Court2019:
         reason = Reason.of("truth-missing", files=", ".join(missing))
         return replace(given, valid=False, hors_concours=False, reason=reason), missing
 
-    def _score(self, made: DataSet2019, original: Traces | None, table: IdTable | None) -> None:
-        judge = self.judge
-        for one in self._answers.get(made.entry, []):
+    def _take_answers(
+        self, entry: Entry, original: Traces | None, table: IdTable | None
+    ) -> list[str]:
+        held = {"orgtraces": original, "ptable": table}
+        unscored = []
+        for one in self._answers.get(entry, []):
             kind = ANSWERS[one.kind]
-            answer = self._attempt(one.path, partial(kind.read, judge))
-            if answer is None:
+            if self._attempt(one.path, partial(kind.read, self.judge)) is None:
                 continue
-            held = {"orgtraces": original, "ptable": table}
-            missing = [name for name in kind.truth if held[name] is None]
-            if original is None or missing:
-                name = made.entry.file(missing[0], ".csv")
-                made.answers.append(ScoredAnswer(one, None, f"{name} not in the folder"))
-                continue
-            cell = judge.score(Truth(original, table), {one.kind: [answer]})
-            made.answers.append(ScoredAnswer(one, cell_scores(cell, one.kind)))
+            answer = ANSWER_FILES[one.kind]
+            self._link(self.archive.answer_file(entry, answer, one.attacker, one.attempt), one.path)
+            if missing := [name for name in kind.truth if held[name] is None]:
+                name = entry.file(missing[0], ".csv")
+                unscored.append(f"{one.path}: cannot be scored: {name} not in the folder")
+        return unscored
 
-    def _truth_files(
-        self, here: Entry, reference: Traces | None, original: Traces | None
-    ) -> dict[str, Path]:
-        """Reference and original traces, packed as the server packs them."""
-        written = {}
-        for kind, traces in (("reftraces", reference), ("orgtraces", original)):
-            if traces is not None:
-                written[kind] = self.work / here.file(kind)
-                write_traces(written[kind], traces)
-        return written
+    def _lay(
+        self, here: Entry, kind: str, write: Callable[[Path, T], None], data: T | None
+    ) -> None:
+        """Write a file of a data set, if there is one."""
+        path = self.archive.locate(here, kind)
+        if data is not None:
+            write_data(path, write, data, secret=path.is_relative_to(self.archive.secret))
 
-    def _release_files(self, here: Entry, released: SetTraces, table: IdTable) -> dict[str, Path]:
-        paths = {kind: self.work / here.file(kind) for kind in ("pubtraces", "ptable")}
-        write_released(paths["pubtraces"], released)
-        write_id_table(paths["ptable"], table)
-        return paths
+    def _link(self, path: Path, source: Path) -> None:
+        make_folder(path.parent, secret=path.is_relative_to(self.archive.secret))
+        path.symlink_to(source.resolve())
 
     def _check_places(self, entries: list[Entry]) -> None:
         """Every answer is about a data set of the contest, within the tries of the rules."""

@@ -1,16 +1,16 @@
 """A folder of files as the contest of 2019 left them: which file is what, and by which rules.
 
-Nothing is read here but the city, the clock and the rules; `judged2019` reads the rest.
+Nothing is read here but the city, the clock and the rules; `court` reads the rest.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tracecup.city import City, ContestClock, read_city, read_clock
+from tracecup.city import ContestClock, read_clock
 from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
 from tracecup.contest.challenges import (
     ATTACK_KINDS,
@@ -25,12 +25,11 @@ from tracecup.contest.filenames import parse_file_name
 from tracecup.contest.judging.judge import LIMITS
 from tracecup.contest.rules import ChallengeRules, CityRules, ClockRules, RoundRules, Rules
 from tracecup.contest.rules.file import RULES_FILE, read_rules
-from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
+from tracecup.errors import BrokenFolder, InvalidFile, Problem, UnreadableFile
 from tracecup.safeio import DATA_SUFFIXES, plain_name
 from tracecup.traces.files import read_traces
 
 MAX_TEAM = 899
-MAX_LISTED = 40
 TRUTH = ("reftraces", "orgtraces", "ptable")
 PRESET = "organisers2019"
 ROUND = "final"
@@ -39,17 +38,6 @@ _TRY = re.compile(r"_try([1-9]\d{0,3})(?=\.|$)")
 _SAMPLE = re.compile(
     r"(etable|etraces)_([IT][1-9]\d?)-(\d{3})_(data01_IDP|data02_TRP)(?:\.[a-z0-9.]+)?"
 )
-
-
-class BrokenFolder(TraceCupError, ValueError):
-    """A folder that cannot be imported; says everything that is wrong with it, line by line."""
-
-    def __init__(self, folder: Path, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        shown = list(self.problems[:MAX_LISTED])
-        more = len(self.problems) - len(shown)
-        shown += [f"and {more} more"] if more else []
-        super().__init__("\n".join([f"{folder}: nothing was imported", *shown]))
 
 
 @dataclass(frozen=True, order=True)
@@ -131,12 +119,12 @@ def take_samples(folder: Folder, said: tuple[int, ...] | None = None) -> list[En
     return entries
 
 
-def rules_of(folder: Folder, samples: list[Entry]) -> tuple[Rules, City, ContestClock]:
-    """Rules, city and clock: of `contest.toml` if there is one, else those of 2019.
+def rules_of(folder: Folder, samples: list[Entry]) -> Rules:
+    """The rules: those of `contest.toml` if there is one, else those of 2019.
 
     Of several rounds in `contest.toml` the last one is meant, as in a simulated season.
     """
-    city, clock = read_city(folder.shared[CITY_FILE]), read_clock(folder.shared[CLOCK_FILE])
+    clock = read_clock(folder.shared[CLOCK_FILE])
     own = folder.shared.get(RULES_FILE)
     rules = _own_rules(own) if own else _rules_2019(folder, clock, samples)
     rules = replace(rules, city=CityRules(builtin=None, file=CITY_FILE))
@@ -147,7 +135,7 @@ def rules_of(folder: Folder, samples: list[Entry]) -> tuple[Rules, City, Contest
             folder.shared[CLOCK_FILE],
             [Problem(0, "", _told(clock), f"{_told(wanted)}, as {source} says")],
         )
-    return rules, city, clock
+    return rules
 
 
 def _place(found: Folder, path: Path) -> None:

@@ -108,9 +108,10 @@ class _Planner:
 
     def data_set(self, row: Release) -> None:
         entry, at, out = entry_of(row), self.at, row.is_published
-        for place, kind in ((at.public_file, "reftraces"), (at.secret_file, "orgtraces")):
-            # Of a release that was never published, an imported contest may lack these.
+        for kind in ("reftraces", "orgtraces", "ptable"):
+            # Of a release that was never published, an imported contest has what was there.
             if out or entry.file(kind) in self.stored:
+                place = at.public_file if kind == "reftraces" else at.secret_file
                 self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
         handed_in = at.secret_file(entry, "anotraces")
         if row.submission is not None:
@@ -118,8 +119,8 @@ class _Planner:
         elif entry.is_benchmark and out:
             self.files[str(handed_in)] = self.stored[entry.file("anotraces")]
         if out:
-            for place, kind in ((at.public_file, "pubtraces"), (at.secret_file, "ptable")):
-                self.files[str(place(entry, kind))] = self.stored[entry.file(kind)]
+            released = entry.file("pubtraces")
+            self.files[str(at.public_file(entry, "pubtraces"))] = self.stored[released]
         self.texts[str(at.submission_file(entry))] = json_text(judged_of(row).as_dict())
 
     def receive(self, path: Path, given: Submission) -> None:
