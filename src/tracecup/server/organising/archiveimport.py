@@ -33,7 +33,7 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import dead_jobs, pending
 from tracecup.server.jobs.worker import Worker
 from tracecup.server.models import Contest, Person, ResultSet, Round
-from tracecup.server.organising.archiverows import Rows, ScoredAnswer, Stored
+from tracecup.server.organising.archiverows import ContestRows, ScoredAnswer, StoredBlobs
 from tracecup.server.resultsets import (
     published,
 )
@@ -137,9 +137,9 @@ def _bring_in(archive: Archive, actor: Actor, wanted: As, why: str) -> Imported:
     rules = _over(archive.rules).renamed(wanted.name)
     answers = [one for entry in archive.defenders for one in _scored(archive, entry)]
     # Long, so not while others wait for the database; blobs that nobody names do no harm.
-    stored = Stored(archive, answers)
+    stored = StoredBlobs(archive, answers)
     with transaction.atomic():
-        into = Rows(archive, rules, actor, stored)
+        into = ContestRows(archive, rules, actor, stored)
         contest, round = into.contest(
             wanted.slug, wanted.name, wanted.is_public, wanted.organisers, wanted.hors_concours
         )

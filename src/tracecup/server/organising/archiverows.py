@@ -63,7 +63,7 @@ class ScoredAnswer:
         return self.attacker.isdigit()
 
 
-class Stored:
+class StoredBlobs:
     """The bytes of all files of an archive that rows will name, stored."""
 
     def __init__(self, archive: Archive, answers: Sequence[ScoredAnswer]) -> None:
@@ -91,10 +91,10 @@ class Stored:
         return self._blobs[path]
 
 
-class Rows:
+class ContestRows:
     """The rows of one contest; everything happens inside the caller's transaction."""
 
-    def __init__(self, archive: Archive, rules: Rules, actor: Actor, stored: Stored) -> None:
+    def __init__(self, archive: Archive, rules: Rules, actor: Actor, stored: StoredBlobs) -> None:
         self.archive, self.rules, self.actor, self.stored = archive, rules, actor, stored
         self.judged = {entry: archive.judged(entry) for entry in archive.defenders}
         self.at: datetime = clock.now()
