@@ -24,9 +24,10 @@ LINES = 4
 FARTHEST = 10
 
 
-def city_map(city: CityFacts, tell: Tell = plain) -> Figure:
-    """The grid with its hospitals."""
-    spec = layered(ground(city), *_lines(city), *hospitals(city, 90, tell))
+def city_map(city: CityFacts, tell: Tell = plain, density: Sequence[float] | None = None) -> Figure:
+    """The city with its hospitals; `density`, people per region, shades it."""
+    people = [] if density is None else [_density(city, density, tell)]
+    spec = layered(ground(city), *people, *_lines(city), *hospitals(city, 90, tell))
     size = tell("{nx} × {ny} regions, {width:.1f} km × {height:.1f} km").format(
         nx=city.nx, ny=city.ny, width=city.nx * city.km_x, height=city.ny * city.km_y
     )
@@ -36,7 +37,8 @@ def city_map(city: CityFacts, tell: Tell = plain) -> Figure:
         caption=tell(
             "{size}. Red crosses are hospital regions: being seen there is worth hiding, so they "
             "weigh more in the score."
-        ).format(size=size),
+        ).format(size=size)
+        + (" " + tell("The stronger the colour, the more people are there.") if people else ""),
         alt=tell("Map of the city: {size}, with {count} hospital regions.").format(
             size=size, count=len(city.hospitals)
         ),
@@ -49,6 +51,15 @@ def city_map(city: CityFacts, tell: Tell = plain) -> Figure:
             tuple((r + 1, r % city.nx + 1, r // city.nx + 1) for r in city.hospitals),
         ),
     )
+
+
+def _density(city: CityFacts, density: Sequence[float], tell: Tell) -> Spec:
+    """Regions in the colour of how many people are there, of 1000."""
+    whole = sum(density) or 1.0
+    shares = [1000 * one / whole for one in density]
+    rows = [{"r": r, "n": round(n, 3)} for r, n in enumerate(shares) if n >= LOWEST_SHOWN]
+    scale: Spec = {"type": "sqrt", "domain": [0, max(shares, default=1.0) or 1.0]}
+    return shaded(city, rows, tell("People of 1000"), scale, tell)
 
 
 def moved_map(city: CityFacts, moved: Sequence[float | None], tell: Tell = plain) -> Figure:

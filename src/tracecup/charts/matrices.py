@@ -14,6 +14,12 @@ from tracecup.facts.board import SYMBOLS, MatrixFacts
 from tracecup.facts.text import Cell, clean
 
 ROW_HEIGHT = 22
+# Numbers and names fit into this many columns on a page.
+MOST_NUMBERED = 14
+MOST_NAMED = 24
+LONGEST_NAME = 18
+# Where on the ramp of scores letters change from those of strong cells to those of pale ones.
+PALE_FROM = 0.42
 
 
 def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, detailed: bool = False) -> Figure:
@@ -70,10 +76,9 @@ def _heat_spec(matrix: MatrixFacts, tell: Tell) -> Spec:
     """A rectangle per release and attacker in the colour of its score."""
     symbol = SYMBOLS[matrix.kind]
     cells = _cells(matrix, tell)
-    columns = [attacker.label for attacker in matrix.attackers]
-    rows = [row.label for row in matrix.rows]
+    columns, rows = _names(matrix, tell)
     found = [float(c["score"]) for c in cells if c["score"] is not None]
-    low = math.floor(min(found, default=0.0) * 10) / 10
+    low = min(math.floor(min(found, default=0.0) * 10) / 10, 0.9)
     return layered(
         {
             "transform": [{"filter": "datum.score !== null"}],
@@ -83,7 +88,7 @@ def _heat_spec(matrix: MatrixFacts, tell: Tell) -> Spec:
                     "field": "score",
                     "type": "quantitative",
                     "title": symbol,
-                    "scale": {"domain": [min(low, 0.9), 1], "range": "heatmap"},
+                    "scale": {"domain": [low, 1], "range": "heatmap"},
                     "legend": {"orient": "top", "gradientLength": 220, "format": ".1f"},
                 },
                 "tooltip": tooltip(
@@ -110,10 +115,11 @@ def _heat_spec(matrix: MatrixFacts, tell: Tell) -> Spec:
             }
             for style in ("halo", "weakest")
         ),
+        *(_numbers(low) if len(columns) <= MOST_NUMBERED else ()),
         data={"values": cells},
         encoding={
             "x": {
-                "field": "attacker",
+                "field": "column",
                 "type": "nominal",
                 "sort": columns,
                 "scale": {"domain": columns},
@@ -125,24 +131,54 @@ def _heat_spec(matrix: MatrixFacts, tell: Tell) -> Spec:
                 },
             },
             "y": {
-                "field": "release",
+                "field": "row",
                 "type": "nominal",
                 "sort": rows,
                 "scale": {"domain": rows},
-                "axis": {"title": tell("Release"), "ticks": False},
+                "axis": {"title": None, "ticks": False, "labelLimit": 220},
             },
         },
         height=ROW_HEIGHT * len(rows),
     )
 
 
+def _numbers(low: float) -> list[Spec]:
+    """The scores as numbers in their cells, in letters that are seen on strong and pale ones."""
+    border = low + PALE_FROM * (1 - low)
+    return [
+        {
+            "transform": [{"filter": f"datum.score !== null && datum.score {side} {border:.4f}"}],
+            "mark": {"type": "text", "style": style, "tooltip": None},
+            "encoding": {"text": {"field": "score", "type": "quantitative", "format": ".2f"}},
+        }
+        for side, style in (("<", "on-strong"), (">=", "on-pale"))
+    ]
+
+
+def _names(matrix: MatrixFacts, tell: Tell) -> tuple[list[str], list[str]]:
+    """What stands over the columns and before the rows: numbers, with names where they fit."""
+    named = len(matrix.attackers) <= MOST_NAMED
+    columns = [
+        _named(one.label, one.attack if one.sample else one.name) if named else one.label
+        for one in matrix.attackers
+    ]
+    return columns, [_named(row.label, who(row, tell)) for row in matrix.rows]
+
+
+def _named(label: str, name: str) -> str:
+    return f"{label} {clean(name, LONGEST_NAME)}".rstrip()
+
+
 def _cells(matrix: MatrixFacts, tell: Tell) -> list[dict[str, Cell]]:
+    columns, rows = _names(matrix, tell)
     lowest = [
         min((value for value in row.values if value is not None), default=None)
         for row in matrix.rows
     ]
     return [
         {
+            "row": named_row,
+            "column": named_column,
             "release": row.label,
             "name": who(row, tell),
             "attacker": attacker.label,
@@ -152,8 +188,8 @@ def _cells(matrix: MatrixFacts, tell: Tell) -> list[dict[str, Cell]]:
             # Equally strong attacks are all framed, as the tables of results name all of them.
             "lowest": value is not None and value == least,
         }
-        for row, least in zip(matrix.rows, lowest, strict=True)
-        for attacker, value in zip(matrix.attackers, row.values, strict=True)
+        for row, least, named_row in zip(matrix.rows, lowest, rows, strict=True)
+        for attacker, value, named_column in zip(matrix.attackers, row.values, columns, strict=True)
     ]
 
 
@@ -188,6 +224,12 @@ def _heat_alt(matrix: MatrixFacts, tell: Tell) -> str:
 
 
 def _angle(labels: list[str]) -> Spec:
-    """Short labels stand upright over their narrow columns, long ones lie on their side."""
+    """Short labels stand upright over their narrow columns, long ones lean."""
     upright = max(map(len, labels), default=0) <= 4
-    return {"labelAngle": 0 if upright else -90, "labelOverlap": False, "labelFontSize": 10}
+    return {
+        "labelAngle": 0 if upright else -60,
+        "labelAlign": "center" if upright else "left",
+        "labelOverlap": False,
+        "labelFontSize": 10 if upright else 11,
+        "labelLimit": 160,
+    }

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, guide, layered, tooltip
+from tracecup.charts.labels import Spot, label_fields, label_layers
 from tracecup.charts.theme import Spec
 from tracecup.charts.words import Tell, plain, status, who
 from tracecup.contest.correlation import Correlation
@@ -17,10 +18,13 @@ from tracecup.facts.board import STATUSES, BoardFacts, ReleaseFacts
 from tracecup.facts.text import Cell, clean, short_method, spelled
 
 SHAPES = ("circle", "square", "diamond", "cross")
-# Smaller names and narrower legends on a phone.
-NAME_SIZE: Spec = {"expr": "width < 420 ? 8 : 10"}
-STATUS_COLUMNS: Spec = {"expr": "width < 300 ? 1 : width < 420 ? 2 : 4"}
-KIND_COLUMNS: Spec = {"expr": "width < 420 ? 1 : 2"}
+HEIGHT, UTILITY_HEIGHT = 380, 340
+LONGEST_NAME = 20
+NOTE_AT = 0.97
+"""Where the word at the floor stands, from 0 to 1."""
+# Narrower legends on a phone. The place's width, not the plot's: that one depends on the legend.
+STATUS_COLUMNS: Spec = {"expr": "containerSize()[0] < 480 ? 1 : 4"}
+KIND_COLUMNS: Spec = {"expr": "containerSize()[0] < 480 ? 1 : 2"}
 
 Row = dict[str, Cell]
 
@@ -31,8 +35,15 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
         {**_about(one, tell), "x": one.reid_min, "y": one.trace_min, **_bounds(one)}
         for one in board.scored
     ]
+    named = label_fields(
+        [(float(row["x"] or 0), float(row["y"] or 0)) for row in rows],
+        [_name(row) for row in rows],
+        [str(row["label"]) for row in rows],
+        HEIGHT,
+    )
+    data = [row | label for row, label in zip(rows, named, strict=True)]
     ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, tell)
-    spec = layered(*ceiling, *_minima_layers(rows, tell), data={"values": rows}, height=380)
+    spec = layered(*ceiling, *_minima_layers(rows, tell), data={"values": data}, height=HEIGHT)
     said = correlation_text(board.correlation, tell)
     return Figure(
         key="minima",
@@ -184,41 +195,32 @@ def _minima_layers(rows: Sequence[Row], tell: Tell) -> list[Spec]:
             "tooltip": tooltip({**_told(rows, tell), "x": "s_R,min", "y": "s_T,min"}),
         },
     }  # fmt: skip
-    # Names stand to the right of their points, at the right border to the left.
-    names: list[Spec] = [
-        {
-            "transform": [{"filter": f"datum.x {side} 0.93"}],
-            "mark": {"type": "text", "dx": dx, "dy": -8, "align": align, "fontSize": NAME_SIZE},
-            "encoding": {
-                "x": {"field": "x", "type": "quantitative"},
-                "y": {"field": "y", "type": "quantitative"},
-                "text": {"field": "label"},
-                "opacity": {"condition": {"param": "chosen", "value": 1}, "value": 0.1},
-            },
-        }
-        for side, dx, align in (("<", 7, "left"), (">=", -7, "right"))
-    ]
-    return [points, *names]
+    seen = {"condition": {"param": "chosen", "value": 1}, "value": 0.1}
+    return [points, *label_layers("x", "y", seen)]
 
 
 def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
     """The floor, and two points of each release over its `utility`, joined by a line."""
     reid, trace = tell("re-identification (s_R)"), tell("trace inference (s_T)")
-    rows = [
-        {**row, "kind": kind, "score": row[mine], "other": row[others]}
-        for row in shown
-        for kind, mine, others in ((reid, "reid", "trace"), (trace, "trace", "reid"))
-    ]
     lowest = min([floor, *(float(row["utility"] or 0.0) for row in shown)])
+    left = max(0.0, math.floor(lowest * 10 - 0.5) / 10)
+    note = tell("floor {floor}").format(floor=f"{floor:g}")
+    rows = [
+        {**row, "kind": kind, "score": row[mine], "other": row[others], **label}
+        for row, names in zip(shown, _utility_names(shown, left, floor, note), strict=True)
+        for kind, mine, others, label in (
+            (reid, "reid", "trace", names if _above(row, "reid", "trace") else {}),
+            (trace, "trace", "reid", {} if _above(row, "reid", "trace") else names),
+        )
+    ]
     x: Spec = {
         "field": "utility",
         "type": "quantitative",
         "title": tell("Utility, s_U"),
-        "scale": {"domain": [max(0.0, math.floor(lowest * 10 - 0.5) / 10), 1], "nice": False},
+        "scale": {"domain": [left, 1], "nice": False},
     }
     kind = {"field": "kind", "type": "nominal", "title": None}
     domain = [reid, trace]
-    left = float(x["scale"]["domain"][0])
     return layered(
         guide("x", floor, x),
         {
@@ -238,7 +240,7 @@ def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
             "data": {"values": [{"floor": floor}]},
             "encoding": {
                 "x": {**x, "field": "floor"},
-                "text": {"value": tell("floor {floor}").format(floor=f"{floor:g}")},
+                "text": {"value": note},
             },
         },
         {
@@ -271,9 +273,43 @@ def _utility_spec(shown: Sequence[Row], floor: float, tell: Tell) -> Spec:
                 ),
             },
         },
+        *label_layers("utility", "score"),
         data={"values": rows},
-        height=340,
+        height=UTILITY_HEIGHT,
     )
+
+
+def _utility_names(
+    shown: Sequence[Row], left: float, floor: float, note: str
+) -> list[dict[str, str | float]]:
+    """Names beside the upper of the two points of each release, off the lower ones and the note."""
+
+    def across(utility: Cell) -> float:
+        return (float(utility or 0) - left) / (1 - left)
+
+    pairs = [sorted((float(row["reid"] or 0), float(row["trace"] or 0))) for row in shown]
+    return label_fields(
+        [(across(row["utility"]), pair[1]) for row, pair in zip(shown, pairs, strict=True)],
+        [_name(row) for row in shown],
+        [str(row["label"]) for row in shown],
+        UTILITY_HEIGHT,
+        [
+            Spot(across(floor), NOTE_AT, note),
+            *(
+                Spot(across(row["utility"]), pair[0], "")
+                for row, pair in zip(shown, pairs, strict=True)
+            ),
+        ],
+    )
+
+
+def _above(row: Row, one: str, other: str) -> bool:
+    return float(row[one] or 0) >= float(row[other] or 0)
+
+
+def _name(row: Row) -> str:
+    """How a release is called on a wide page."""
+    return clean(str(row["name"]) or str(row["label"]), LONGEST_NAME)
 
 
 def _ceiling(value: float, tell: Tell) -> list[Spec]:

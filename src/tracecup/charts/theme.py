@@ -89,6 +89,9 @@ def _config(
             "guide": {"color": muted, "strokeDash": [5, 4], "strokeWidth": 1.2},
             "note": {"color": muted, "fontSize": 11},
             "halo": {"color": halo, "strokeWidth": 4},
+            # Numbers in the cells of a heat map: what the ramp begins with, and what it ends with.
+            "on-strong": {"color": halo, "fontSize": 10},
+            "on-pale": {"color": text, "fontSize": 10},
             "weakest": {"color": text, "strokeWidth": 1.8},
             "ghost": {"color": muted, "strokeWidth": 2, "opacity": 0.6},
             "path": {"color": categories[0], "strokeWidth": 2},

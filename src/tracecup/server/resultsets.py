@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
+from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.sheets import team_of
+from tracecup.contest.standing.awards import Award, Exclusion, give_awards
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard
 from tracecup.server.models import Contest, ResultSet, Round
 
 READY = ("draft", "superseded")
@@ -60,4 +65,62 @@ def newest(round: Round) -> ResultSet | None:
     """The newest results that are computed, published or not."""
     ready = round.result_sets.filter(state__in=("published", *READY))
     found: ResultSet | None = ready.order_by("-number").first()
+    return found
+
+
+def overall(contest: Contest) -> dict[str, Award]:
+    """All awards over the published rounds, added with their weights; empty without any."""
+    weighted = []
+    for round in contest.rounds.all():
+        found = published(round)
+        if found is not None:
+            weighted.append((round.rules.weight, scoreboard_of(found)))
+    if not weighted:
+        return {}
+    gone = gone_teams(contest)
+    given = give_awards(weighted, contest.rules.awards)
+    return {key: award.without(gone) if gone else award for key, award in given.items()}
+
+
+def scoreboard_of(result_set: ResultSet) -> Scoreboard:
+    """The boards of a set of results, from its tables."""
+    rules = result_set.round.contest.rules
+    rows = [
+        BoardRow(
+            row["pubtraces"],
+            row["team"],
+            row["challenge"],
+            row["valid"],
+            benchmark=row["role"] == "benchmark",
+            hors_concours=row["hors_concours"],
+        )
+        for row in table_rows(result_set, "releases")
+    ]
+    cells, sums = table_rows(result_set, "cells"), table_rows(result_set, "sums")
+    samples = {kind: rules.samples.columns(kind) for kind in ATTACK_KINDS}
+
+    def board(kind: AttackKind) -> AttackBoard:
+        columns = [team_of(row["attacker"]) for row in sums if row["kind"] == kind]
+        tries = {
+            (cell["pubtraces"], team_of(cell["attacker"])): [cell["score"]]
+            for cell in cells
+            if cell["kind"] == kind
+        }
+        teams = [name for name in columns if name.isdigit()]
+        return AttackBoard.of(kind, rows, teams, [n for n in columns if n in samples[kind]], tries)
+
+    gone = {
+        team_of(row["team"])
+        for row in table_rows(result_set, "awards")
+        if row["excluded"] == Exclusion.HORS_CONCOURS
+    }
+    return Scoreboard.of(board, gone)
+
+
+def team_names(contest: Contest) -> dict[str, str]:
+    """Names of teams by their number as files write it; who was disqualified is called so."""
+    found = {}
+    for number, name, status in contest.teams.values_list("number", "name", "status"):
+        out = f" ({_('disqualified')})" if status == "disqualified" else ""
+        found[f"{number:03d}"] = name + out
     return found

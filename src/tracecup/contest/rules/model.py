@@ -174,7 +174,7 @@ class LimitRules:
 
 @dataclass(frozen=True)
 class FeedbackRules:
-    """What an attacker is told about an answer while the attack phase runs."""
+    """What is told while the contest runs: to attackers about answers, to all about releases."""
 
     policy: Literal["none", "bands", "exact"] = key(
         "none",
@@ -182,6 +182,12 @@ class FeedbackRules:
         Word(("none", "bands", "exact")),
     )
     bands: tuple[float, ...] = key((0.25, 0.5, 0.75), "Where the four bands meet.", Rising(3))
+    board: Literal["none", "valid", "utility"] = key(
+        "none",
+        "What everybody sees of releases until the results. none: nothing. valid: which teams "
+        "have a valid one. utility: its utility, too.",
+        Word(("none", "valid", "utility")),
+    )
 
 
 @dataclass(frozen=True)
@@ -330,7 +336,7 @@ class Rules:
     )
     feedback: FeedbackRules = field(
         default_factory=FeedbackRules,
-        metadata=about("What attackers are told about an answer while the attack phase runs."),
+        metadata=about("What attackers are told about an answer, and everybody about releases."),
     )
     awards: AwardRules = field(
         default_factory=AwardRules, metadata=about("How the attack awards are decided.")

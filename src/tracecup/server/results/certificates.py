@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from datetime import date
 
 from django.template.loader import render_to_string
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from tracecup.contest.sheets import team_of
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Release, ResultSet, Round, Team
-from tracecup.server.results.service import (
-    overall,
-)
-from tracecup.server.resultsets import (
-    award_rows,
-    published,
-)
+from tracecup.server.results.naming import award as award_words
+from tracecup.server.resultsets import award_rows, overall, published
 
 # The text of a certificate fills at most this width of its 842 units.
 WIDTH = 700.0
@@ -32,8 +28,12 @@ TEMPLATE = "results/certificate.svg"
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a certificate says. `proof` names the results that it was made from."""
+    """What a certificate says. `proof` names the results that it was made from.
 
+    `award` is the key of the award, empty for having taken part.
+    """
+
+    award: str
     contest: str
     team: str
     number: int
@@ -59,6 +59,11 @@ def certificates_of(team: Team) -> list[Certificate]:
     return found
 
 
+def won_by(team: Team) -> list[str]:
+    """The awards that a team has won, in the reader's language."""
+    return [one.title for one in certificates_of(team) if one.award]
+
+
 def certificate(role: Role, number: int, place: int) -> Certificate:
     """One certificate (from 1) of a team, for the team itself and for organisers."""
     own = role.team is not None and role.team.number == number
@@ -80,12 +85,14 @@ def teams_with_certificates(contest: Contest) -> list[tuple[Team, list[Certifica
 
 def svg(certificate: Certificate) -> str:
     """The picture: A4 on its side, text and lines only."""
+    heading = [_Line(_("Certificate of award"), 108, 26, soft=True)] if certificate.award else []
     lines = [
-        _Line(certificate.contest, 150, 30),
+        *heading,
+        _Line(certificate.contest, 155, 30),
         _Line(certificate.title, 230, 44, bold=True),
-        _Line(certificate.team, 310, 38),
+        _Line(_("Team {name}").format(name=certificate.team), 310, 38),
         _Line(certificate.line, 370, 20),
-        _Line(certificate.on.isoformat(), 412, 18),
+        _Line(date_format(certificate.on, "DATE_FORMAT"), 412, 18),
         _Line(certificate.proof, 520, 11, soft=True),
     ]
     return render_to_string(TEMPLATE, {"lines": lines, "certificate": certificate})
@@ -117,24 +124,27 @@ def _of_round(team: Team, round: Round, results: ResultSet) -> Iterator[Certific
     for row in award_rows(results):
         if row["rank"] == 1 and _is_number(row["team"], team.number):
             line = _("First place in round %(round)s with %(value).4f")
-            yield _made(team, round, results, row["title"], line % {"round": round.name, **row})
+            said = line % {"round": round.name, "value": row["value"]}
+            yield _made(team, round, results, row["award"], award_words(row["award"])[0], said)
     entered = Release.objects.filter(round=round, team=team, submission__isnull=False).exists()
     if entered or team.submissions.filter(round=round, state="scored").exists():
         line = _("took part in round %(round)s as team %(number)d")
         said = line % {"round": round.name, "number": team.number}
-        yield _made(team, round, results, _("Certificate of participation"), said)
+        yield _made(team, round, results, "", _("Certificate of participation"), said)
 
 
 def _of_contest(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:
     """The awards over all rounds; `round` is the last one."""
-    for award in overall(team.contest).values():
+    for key, award in overall(team.contest).items():
         for place in award.places:
             if place.rank == 1 and _is_number(place.team, team.number):
                 line = _("First place over all rounds with %(value).4f") % {"value": place.value}
-                yield _made(team, round, results, award.title, line)
+                yield _made(team, round, results, key, award_words(key)[0], line)
 
 
-def _made(team: Team, round: Round, results: ResultSet, title: str, line: str) -> Certificate:
+def _made(
+    team: Team, round: Round, results: ResultSet, award: str, title: str, line: str
+) -> Certificate:
     at = round.released_at or results.created_at
     proof = _("Result set %(number)d, %(scorer)s, inputs %(hash)s") % {
         "number": results.number,
@@ -142,9 +152,8 @@ def _made(team: Team, round: Round, results: ResultSet, title: str, line: str) -
         "hash": results.inputs_sha256[:16],
     }
     on = at.astimezone(round.contest.rules.tzinfo).date()
-    return Certificate(
-        round.contest.name, team.name, team.number, round.name, title, line, on, proof
-    )
+    name = round.contest.name
+    return Certificate(award, name, team.name, team.number, round.name, title, line, on, proof)
 
 
 def _is_number(said: str, number: int) -> bool:

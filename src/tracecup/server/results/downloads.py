@@ -8,29 +8,37 @@ from __future__ import annotations
 import hashlib
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import F, Q, QuerySet
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import (
+    FileResponse,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
 from django.utils.translation import gettext as _
 from ninja import Schema
 
-from tracecup.safeio import COMPRESSIONS
+from tracecup.safeio import COMPRESSIONS, plain_name
 from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Download, Round, StoredFile
 from tracecup.server.models.files import FILE_KINDS, KIND_OF_FILE
+from tracecup.server.results.readme import readme
 from tracecup.server.results.service import may_see_scores
+from tracecup.server.results.unpacked import unpacked, zip_stream
 from tracecup.server.storage import store
 from tracecup.server.web.segments import Packed, Part, Segments, zip_parts
 
 JUDGES_PAPERS = tuple(one.name for one in FILE_KINDS if one.paper)
 TELLING = tuple(one.name for one in FILE_KINDS if one.telling)
 """Kinds of files that tell scores."""
-SUMS_FILE = "SHA256SUMS"
+SUMS_FILE, RULES_FILE, README_FILE = "SHA256SUMS", "contest.toml", "README.txt"
 TYPES = {
     ".csv": "text/csv; charset=utf-8",
     ".json": "application/json",
@@ -118,22 +126,84 @@ def ranged_response(
 
 
 def archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResponseBase:
-    """Everything that a role may fetch in a round as one zip archive, never made beforehand."""
-    files = sorted(_visible(role, round), key=lambda one: one.name)
-    if not files:
-        raise not_found("file")
+    """Everything that a role may fetch in a round as one zip archive, never made beforehand.
+
+    With the rules and a README, in the reader's language, that says what each file is.
+    """
+    files = _all_files(role, round)
     folder = f"{role.contest.slug}-{round.name}"
     sums = "".join(f"{one.sha256}  {one.name}\n" for one in files).encode()
     packed = [
         Packed.of_blob(f"{folder}/{one.name}", store().path(one.sha256), one.size) for one in files
     ]
-    parts = zip_parts([*packed, Packed.of_bytes(f"{folder}/{SUMS_FILE}", sums)])
-    etag = hashlib.sha256(folder.encode() + b"\0" + sums).hexdigest()
+    papers = {**_papers(role, round, files), SUMS_FILE: sums}
+    parts = zip_parts(
+        [*packed, *(Packed.of_bytes(f"{folder}/{name}", text) for name, text in papers.items())]
+    )
+    etag = hashlib.sha256(b"\0".join([folder.encode(), *papers.values()])).hexdigest()
     with Segments(parts) as whole:
         size = len(whole)
     blobs = [one.sha256 for one in files]
     offer = _Offer(f"{folder}.zip", parts, size, "", f'"{etag}"', blobs)
     return _answer(request, offer, role, None)
+
+
+def plain_response(
+    request: HttpRequest, file: StoredFile, role: Role | None = None
+) -> HttpResponseBase:
+    """The file unpacked, for those who cannot open `.zst`; a plain one goes out as it is."""
+    name = plain_name(file.name)
+    if name == file.name:
+        return ranged_response(request, file, role)
+    asker = role or role_of(file.contest, request.user)
+    path = store().checked(file.sha256)
+    if request.method != "HEAD":
+        _log(file.contest, name, asker, file, 0, file.size)
+    return _streamed(request, name, unpacked(path))
+
+
+def plain_archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResponseBase:
+    """The same archive with every packed file as plain CSV, packed by the archive itself."""
+    files = _all_files(role, round)
+    folder = f"{role.contest.slug}-{round.name}"
+    members = [(f"{folder}/{plain_name(one.name)}", store().checked(one.sha256)) for one in files]
+    papers = [
+        (f"{folder}/{name}", text) for name, text in _papers(role, round, files, plain=True).items()
+    ]
+    name = f"{folder}-csv.zip"
+    if request.method != "HEAD":
+        _log(role.contest, name, role, None, 0, sum(one.size for one in files))
+    return _streamed(request, name, zip_stream(papers, members))
+
+
+def _all_files(role: Role, round: Round) -> list[StoredFile]:
+    files = sorted(_visible(role, round), key=lambda one: one.name)
+    if not files:
+        raise not_found("file")
+    return files
+
+
+def _papers(
+    role: Role, round: Round, files: Sequence[StoredFile], *, plain: bool = False
+) -> dict[str, bytes]:
+    """What goes with the files of a round: the rules, and what is what."""
+    told = [(plain_name(one.name) if plain else one.name, about(one.kind)) for one in files]
+    return {
+        RULES_FILE: role.contest.rules_text.encode(),
+        README_FILE: readme(role.contest, round, told, plain=plain).encode(),
+    }
+
+
+def _streamed(request: HttpRequest, name: str, blocks: Iterator[bytes]) -> HttpResponseBase:
+    """Bytes that are made while they are sent: no length, no ranges."""
+    kind = _type_of(name)
+    response: HttpResponseBase
+    if request.method == "HEAD":
+        blocks = iter(())
+    response = StreamingHttpResponse(blocks, content_type=kind)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
 
 
 def _visible(role: Role, round: Round) -> QuerySet[StoredFile]:
@@ -192,7 +262,7 @@ def _answer(
             last = first + length - 1
             response.headers["Content-Range"] = f"bytes {first}-{last}/{offer.size}"
         if request.method != "HEAD":
-            _log(role.contest, offer, role, file, first, length)
+            _log(role.contest, offer.name, role, file, first, length)
     response.headers["ETag"] = offer.etag
     response.headers["Accept-Ranges"] = "bytes"
     if offer.sha256:
@@ -203,7 +273,7 @@ def _answer(
 
 
 def _content(request: HttpRequest, offer: _Offer, first: int, length: int) -> HttpResponseBase:
-    kind = TYPES.get("." + offer.name.rpartition(".")[2].lower(), "application/octet-stream")
+    kind = _type_of(offer.name)
     response: HttpResponseBase
     if request.method == "HEAD":
         response = HttpResponse(content_type=kind)
@@ -216,6 +286,10 @@ def _content(request: HttpRequest, offer: _Offer, first: int, length: int) -> Ht
         response = FileResponse(content, as_attachment=True, filename=offer.name, content_type=kind)
     response.headers["Content-Length"] = str(length)
     return response
+
+
+def _type_of(name: str) -> str:
+    return TYPES.get("." + name.rpartition(".")[2].lower(), "application/octet-stream")
 
 
 def _unchanged(request: HttpRequest, offer: _Offer) -> bool:
@@ -246,12 +320,12 @@ def _range_of(request: HttpRequest, offer: _Offer) -> tuple[int, int] | None:
 
 
 def _log(
-    contest: Contest, offer: _Offer, role: Role, file: StoredFile | None, first: int, length: int
+    contest: Contest, name: str, role: Role, file: StoredFile | None, first: int, length: int
 ) -> None:
     Download.objects.create(
         contest=contest,
         file=file,
-        name=offer.name,
+        name=name,
         person=role.person,
         team=role.team,
         at=clock.now(),

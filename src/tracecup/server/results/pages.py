@@ -18,7 +18,9 @@ from tracecup.charts.matrices import heat_map
 from tracecup.charts.scores import scatter, utility
 from tracecup.contest.results.tables import ResultTable
 from tracecup.server.errors import not_found
+from tracecup.server.results import certificates
 from tracecup.server.results import data as results_data
+from tracecup.server.results.lessons import lessons
 from tracecup.server.web.context import place
 
 TYPES = {
@@ -40,7 +42,13 @@ def results(request: HttpRequest, slug: str) -> HttpResponse:
             utility(page.board.charted, page.floor, _),
             *(heat_map(matrix, _) for matrix in page.board.matrices),
         ]
-    context = here.context(page=page, charts=charts)
+    team = here.role.team
+    context = here.context(
+        page=page,
+        charts=charts,
+        lessons=lessons(page.board.charted, page.floor) if page.board else [],
+        won=certificates.won_by(team) if team is not None and page.board else [],
+    )
     return render(request, "results/results.html", context)
 
 

@@ -15,10 +15,8 @@ from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.contest.results.from_sheets import SCORES_ONLY
-from tracecup.contest.sheets import column_of, team_of
-from tracecup.contest.standing.awards import Award, Exclusion, give_awards
-from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard, State
-from tracecup.contest.standing.scoreboard import BoardRow as Row
+from tracecup.contest.sheets import column_of
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, State
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, Role
@@ -26,10 +24,10 @@ from tracecup.server.entries import entry_of, keep_file
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import enqueue
 from tracecup.server.judging.service import enqueue_samples, held_round, record_act, require_over
-from tracecup.server.models import Contest, Release, ResultSet, Round, StoredFile, Submission
+from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.reporting import enqueue_report
-from tracecup.server.resultsets import READY, gone_teams, published, table_rows
+from tracecup.server.resultsets import READY, overall, published, table_rows
 from tracecup.server.storage import Blob
 
 __all__ = [
@@ -159,55 +157,6 @@ def rank_diff(old: ResultSet, new: ResultSet) -> list[dict[str, Any]]:
                 }
             )
     return found
-
-
-def overall(contest: Contest) -> dict[str, Award]:
-    """All awards over the published rounds, added with their weights; empty without any."""
-    weighted = []
-    for round in contest.rounds.all():
-        found = published(round)
-        if found is not None:
-            weighted.append((round.rules.weight, scoreboard_of(found)))
-    if not weighted:
-        return {}
-    gone = gone_teams(contest)
-    given = give_awards(weighted, contest.rules.awards)
-    return {key: award.without(gone) if gone else award for key, award in given.items()}
-
-
-def scoreboard_of(result_set: ResultSet) -> Scoreboard:
-    """The boards of a set of results, from its tables."""
-    rules = result_set.round.contest.rules
-    rows = [
-        Row(
-            row["pubtraces"],
-            row["team"],
-            row["challenge"],
-            row["valid"],
-            benchmark=row["role"] == "benchmark",
-            hors_concours=row["hors_concours"],
-        )
-        for row in table_rows(result_set, "releases")
-    ]
-    cells, sums = table_rows(result_set, "cells"), table_rows(result_set, "sums")
-    samples = {kind: rules.samples.columns(kind) for kind in ATTACK_KINDS}
-
-    def board(kind: AttackKind) -> AttackBoard:
-        columns = [team_of(row["attacker"]) for row in sums if row["kind"] == kind]
-        tries = {
-            (cell["pubtraces"], team_of(cell["attacker"])): [cell["score"]]
-            for cell in cells
-            if cell["kind"] == kind
-        }
-        teams = [name for name in columns if name.isdigit()]
-        return AttackBoard.of(kind, rows, teams, [n for n in columns if n in samples[kind]], tries)
-
-    gone = {
-        team_of(row["team"])
-        for row in table_rows(result_set, "awards")
-        if row["excluded"] == Exclusion.HORS_CONCOURS
-    }
-    return Scoreboard.of(board, gone)
 
 
 def live_board(round: Round) -> dict[str, Any]:

@@ -18,6 +18,9 @@ from tracecup.facts import CityFacts
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.models import Contest, Person, Round
+from tracecup.server.site.density import density_of
+from tracecup.server.site.standing import PublicRelease, board_shown, valid_releases
+from tracecup.server.site.winners import Winner, winners_of
 from tracecup.server.storage import store
 
 
@@ -56,22 +59,30 @@ class ContestCard(Schema):
     demo: bool
     paused: bool
     mine: str
+    over: bool
+    winners: list[Winner]
 
 
 class Home(Schema):
-    """The list of contests, those that run first."""
+    """The list of contests, those that run first; `winners` of those that are over."""
 
     contests: list[ContestCard]
 
+    @property
+    def has_finished(self) -> bool:
+        """Whether some are over."""
+        return any(card.over for card in self.contests)
+
 
 class TeamName(Schema):
-    """A team as everybody sees it."""
+    """A team as everybody sees it; `releases` are its valid ones, where the rules tell them."""
 
     number: int
     name: str
     division: str
     status: str
     hors_concours: bool
+    releases: list[PublicRelease]
 
 
 class RuleFacts(Schema):
@@ -94,13 +105,17 @@ class RuleFacts(Schema):
     file_mib: int
     grace_seconds: int
     feedback: str
+    board: str
     attack_targets: str
     winner_excluded: bool
     text: str
 
 
 class ContestPage(Schema):
-    """One contest: story, times, city, rules, teams."""
+    """One contest: story, times, city, rules, teams.
+
+    `density` is people per region; `board` says what of the releases is public now.
+    """
 
     slug: str
     name: str
@@ -114,6 +129,8 @@ class ContestPage(Schema):
     rounds: list[RoundInfo]
     rules: RuleFacts
     city: CityFacts | None
+    density: tuple[float, ...] | None
+    board: str
     teams: list[TeamName]
 
 
@@ -133,6 +150,8 @@ def contest_page(role: Role, round: Round | None) -> ContestPage:
     contest = role.contest
     rules, now = contest.rules, clock.contest_now(contest)
     teams = contest.teams.filter(deleted_at=None)
+    city = city_map(contest)
+    valid = valid_releases(contest, round)
     return ContestPage(
         slug=contest.slug,
         name=contest.name,
@@ -145,7 +164,9 @@ def contest_page(role: Role, round: Round | None) -> ContestPage:
         round=round.name if round else None,
         rounds=[round_info(one, now) for one in contest.rounds.all()],
         rules=rule_facts(contest, round),
-        city=city_map(contest),
+        city=city,
+        density=density_of(contest, round, city.nx * city.ny) if city else None,
+        board=board_shown(contest, round),
         teams=[
             TeamName(
                 number=team.number,
@@ -153,6 +174,7 @@ def contest_page(role: Role, round: Round | None) -> ContestPage:
                 division=team.division,
                 status=team.status,
                 hors_concours=team.hors_concours,
+                releases=valid.get(team.number, []),
             )
             for team in teams
         ],
@@ -209,6 +231,7 @@ def rule_facts(contest: Contest, round: Round | None) -> RuleFacts:
         file_mib=rules.limits.file_mib,
         grace_seconds=rules.limits.grace_seconds,
         feedback=rules.feedback.policy,
+        board=rules.feedback.board,
         attack_targets=rules.awards.attack_targets,
         winner_excluded=rules.awards.winner_excluded,
         text=contest.rules_text,
@@ -259,7 +282,15 @@ def _card(contest: Contest, person: Person | None) -> ContestCard:
         demo=contest.is_demo,
         paused=contest.paused_at is not None,
         mine=_mine(contest, person),
+        over=_is_over(contest),
+        winners=winners_of(contest),
     )
+
+
+def _is_over(contest: Contest) -> bool:
+    """Whether every round has its results."""
+    rounds = list(contest.rounds.all())
+    return bool(rounds) and all(one.released_at is not None for one in rounds)
 
 
 def _mine(contest: Contest, person: Person | None) -> str:
@@ -272,9 +303,10 @@ def _mine(contest: Contest, person: Person | None) -> str:
     return "member" if mine.exists() else ""
 
 
-def _urgency(card: ContestCard) -> tuple[int, float]:
-    """Own ones first, then those with the nearest next phase; finished ones last."""
+def _urgency(card: ContestCard) -> tuple[bool, bool, float]:
+    """Finished ones last; before that own ones, then those with the nearest next phase."""
     return (
-        0 if card.mine else 1,
+        card.over,
+        not card.mine,
         card.next_at.timestamp() if card.next_at else float("inf"),
     )

@@ -15,6 +15,7 @@ from django.views.i18n import set_language
 from tracecup.charts.maps import city_map
 from tracecup.server.site import data as public
 from tracecup.server.web.context import person_of, place
+from tracecup.server.web.formats import FORMATS
 
 
 @require_safe
@@ -30,11 +31,17 @@ def learn(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+def help_page(request: HttpRequest) -> HttpResponse:
+    """How do I do it? Files, the client, packed files, handing in."""
+    return render(request, "site/help.html", {"formats": FORMATS})
+
+
+@require_safe
 def contest(request: HttpRequest, slug: str) -> HttpResponse:
     """What is this contest?"""
     here = place(request, slug)
     page = public.contest_page(here.role, here.round)
-    chart = city_map(page.city, _) if page.city else None
+    chart = city_map(page.city, _, page.density) if page.city else None
     context = here.context(page=page, city_chart=chart)
     return render(request, "site/contest.html", context)
 
@@ -42,6 +49,7 @@ def contest(request: HttpRequest, slug: str) -> HttpResponse:
 urlpatterns = [
     path("", home, name="home"),
     path("learn/", learn, name="learn"),
+    path("help/", help_page, name="help"),
     path("language/", set_language, name="language"),
     path("c/<slug:slug>/", contest, name="contest"),
 ]

@@ -42,6 +42,11 @@ class ReleaseSet(ReleaseState):
 
     submissions: list[SubmissionInfo]
 
+    @property
+    def scored(self) -> list[SubmissionInfo]:
+        """Those with a utility, the oldest first."""
+        return [one for one in reversed(self.submissions) if one.utility is not None]
+
 
 class ReleasePage(Schema):
     """Is our anonymization good enough? `may_check` holds as soon as the data are out."""

@@ -13,6 +13,7 @@ from ninja import Schema
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
 from tracecup.server.models import Download, Round, Submission, Team
+from tracecup.server.results.certificates import certificates_of
 from tracecup.server.submissions.data import ReleaseState, answers_left, release_state, targets_of
 from tracecup.server.submissions.data_handed import (
     SubmissionInfo,
@@ -48,7 +49,7 @@ class NextStep(Schema):
 
 
 class TeamPage(Schema):
-    """What should we do now?"""
+    """What should we do now? `won` are awards in words, once results are public."""
 
     contest: str
     round: str
@@ -66,6 +67,8 @@ class TeamPage(Schema):
     missing: int
     answers_left: int
     results_out: bool
+    won: list[str]
+    has_certificates: bool
     appeals_until: datetime | None
     news: list[News]
     last: list[SubmissionInfo]
@@ -81,6 +84,7 @@ def team_page(role: Role, round: Round) -> TeamPage:
     missing = sum(target.missing for target in targets)
     step = _step(round, team, now, release, attack, releases, missing)
     held = Submission.objects.filter(round=round, team=team).select_related("round__contest")
+    papers = certificates_of(team) if round.released_at is not None else []
     return TeamPage(
         contest=contest.slug,
         round=round.name,
@@ -98,6 +102,8 @@ def team_page(role: Role, round: Round) -> TeamPage:
         missing=missing,
         answers_left=answers_left(targets),
         results_out=round.released_at is not None,
+        won=[one.title for one in papers if one.award],
+        has_certificates=bool(papers),
         appeals_until=contest.appeals_until,
         news=_news(team),
         last=[submission_info(one) for one in held.order_by("-id")[:LAST_SHOWN]],

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ninja import Schema
 
+from tracecup.safeio import plain_name
 from tracecup.server.access import Role
 from tracecup.server.models import Round
 from tracecup.server.results import downloads
@@ -19,9 +20,10 @@ RESULTS = ("opening", "commitments", "results", "archive", "report", "scores")
 
 
 class FileRow(Schema):
-    """A file; `kind` says what is in it."""
+    """A file; `kind` says what is in it. `plain` is its name unpacked, where it is packed."""
 
     name: str
+    plain: str
     kind: str
     size: int
     sha256: str
@@ -51,7 +53,14 @@ def data_page(role: Role, round: Round) -> DataPage:
     held: dict[str, list[FileRow]] = {key: [] for key in GROUPS}
     found = downloads.files_for(role, round)
     for file in found:
-        row = FileRow(name=file.name, kind=file.kind, size=file.size, sha256=file.sha256)
+        plain = plain_name(file.name)
+        row = FileRow(
+            name=file.name,
+            plain=plain if plain != file.name else "",
+            kind=file.kind,
+            size=file.size,
+            sha256=file.sha256,
+        )
         held[_group(file.kind, file.team, team.number)].append(row)
     return DataPage(
         contest=role.contest.slug,

@@ -48,6 +48,8 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """A file that the visitor may have, whole or a range of it."""
     here = place(request, slug)
     found = downloads.open_file(here.role, here.require_round(), name)
+    if _plain(request):
+        return downloads.plain_response(request, found)
     return downloads.ranged_response(request, found)
 
 
@@ -55,6 +57,8 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def files_zip(request: HttpRequest, slug: str) -> HttpResponse:
     """All files that the visitor may have, as one archive."""
     here = place(request, slug)
+    if _plain(request):
+        return downloads.plain_archive_response(request, here.role, here.require_round())
     return downloads.archive_response(request, here.role, here.require_round())
 
 
@@ -76,6 +80,11 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     letters.appeal(here.require_team(), request.POST.get("text", ""), here.actor)
     messages.success(request, _("The organisers have your appeal; the answer will be here."))
     return redirect(f"{reverse('team', args=[slug])}#appeal")
+
+
+def _plain(request: HttpRequest) -> bool:
+    """Whether packed files are wanted as plain ones: `?plain=1`."""
+    return request.GET.get("plain") == "1"
 
 
 def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Figure]:

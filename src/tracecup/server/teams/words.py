@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
-from tracecup.contest.standing.awards import AWARDS, Exclusion
+from tracecup.contest.standing.awards import Exclusion
 from tracecup.server.models.files import KIND_OF_FILE
 from tracecup.server.teams.data import NextStep
 from tracecup.server.web.words import kind as kind_word
@@ -89,17 +89,6 @@ _GROUPS = {
     ),
     "results": (gettext_noop("Results"), gettext_noop("Scores and what the judge has opened.")),
 }
-# For translators: awards are declared in `contest.standing.awards`, in English.
-_AWARDS = (
-    gettext_noop("Best anonymization (trace inference)"),
-    gettext_noop("Best anonymization (re-identification)"),
-    gettext_noop("Best re-identification"),
-    gettext_noop("Sum of s_R"),
-    gettext_noop("Best trace inference"),
-    gettext_noop("Sum of s_T"),
-    gettext_noop("Overall"),
-    gettext_noop("Sum of both minima"),
-)
 _REASONS: dict[str, str] = {
     Exclusion.NO_VALID_RELEASE: gettext_noop("no valid release"),
     Exclusion.HORS_CONCOURS: gettext_noop("out of competition"),
@@ -136,12 +125,6 @@ def file_group(key: str) -> tuple[str, str]:
     """The name of a group of files, and what it is."""
     title, about = _GROUPS[key]
     return _(title), _(about)
-
-
-def award(key: str) -> tuple[str, str]:
-    """The name of an award, and what decides it."""
-    kind = AWARDS.get(key)
-    return (_(kind.title), _(kind.measure)) if kind else (key, _("score"))
 
 
 def not_eligible(reason: str) -> str:

@@ -28,6 +28,7 @@ from tracecup.facts import ReleaseFacts
 from tracecup.score.utility import is_valid
 from tracecup.server import clock
 from tracecup.server.people.pages import site_of
+from tracecup.server.results import naming
 from tracecup.server.teams import words as teamwords
 from tracecup.server.teams.data import NextStep
 from tracecup.server.web import words
@@ -330,13 +331,13 @@ def by_place(releases: Sequence[ReleaseFacts]) -> list[ReleaseFacts]:
 @register.filter
 def award_title(key: str) -> str:
     """The name of an award."""
-    return teamwords.award(key)[0]
+    return naming.award(key)[0]
 
 
 @register.filter
 def award_measure(key: str) -> str:
     """What decides an award."""
-    return teamwords.award(key)[1]
+    return naming.award(key)[1]
 
 
 @register.inclusion_tag(f"{COMPONENTS}/command.html")

@@ -246,6 +246,7 @@ def for_script() -> dict[str, str]:
         "copied": _("Copied"),
         "chosen": _("Chosen: {}"),
         "sending": _("Sending… {}"),
+        "scroll": _("Wider than the screen: scroll sideways"),
         "lost": _("The connection broke; send it again. Sending twice counts once."),
     }
 

@@ -45,6 +45,7 @@
       });
     }
     for (const box of root.querySelectorAll(".drop")) dropping(box);
+    for (const box of root.querySelectorAll(".scroll")) scrolling(box);
     for (const node of root.querySelectorAll("[data-confirm]")) {
       node.addEventListener("click", (event) => {
         if (!window.confirm(node.dataset.confirm)) event.preventDefault();
@@ -53,6 +54,22 @@
     for (const node of root.querySelectorAll("[data-submit-on-change]")) {
       node.addEventListener("change", () => node.form.requestSubmit());
     }
+  };
+
+  // A table or chart that is wider than its box fades at the edge and says that it scrolls.
+  const scrolling = (box) => {
+    if (box.scrolls) return;
+    box.scrolls = true;
+    const look = () => {
+      const more = box.scrollWidth - box.clientWidth;
+      box.classList.toggle("wider", more > 1);
+      box.classList.toggle("more", box.scrollLeft < more - 1);
+    };
+    box.dataset.hint = words.scroll ?? "";
+    box.addEventListener("scroll", look, { passive: true });
+    new ResizeObserver(look).observe(box);
+    for (const child of box.children) new ResizeObserver(look).observe(child);
+    look();
   };
 
   // A file dropped on the box goes into its file field; its name is said.
