@@ -11,6 +11,7 @@ import pytest
 
 from made_up import board_of
 from tracecup.charts.figure import Listing, tooltip
+from tracecup.charts.history import Attempt, utility_history
 from tracecup.charts.maps import city_map, moved_map, population_map
 from tracecup.charts.matrices import heat_map
 from tracecup.charts.movement import movement_charts
@@ -154,6 +155,19 @@ class TestHeatMap:
         assert table.header[1:3] == ("001 Ann", "I1 Random-R")
         assert table.rows[0][:2] == ("000 Benchmark", "0.1000")
 
+    def test_axes_name_everybody(self, board):
+        rows = layer(heat_map(board.reid).views[0], "score")
+        assert {r["row"] for r in rows} == {"000 Benchmark", "001 Ann", "002 Bob", "003 Cyd"}
+        assert {r["column"] for r in rows} == {"001 Ann", "I1 Random-R"}
+
+    def test_numbers_stand_in_small_maps_only(self, board):
+        many = tuple(AttackerFacts(f"{k:03d}", "Ann") for k in range(20))
+        rows = tuple(replace(row, values=(0.5,) * 20) for row in board.reid.rows)
+        large = replace(board.reid, attackers=many, rows=rows)
+        for matrix, styles in ((board.reid, {"on-strong", "on-pale"}), (large, set())):
+            drawn = [one["mark"].get("style") for one in heat_map(matrix).views[0].spec["layer"]]
+            assert {one for one in drawn if one and one.startswith("on-")} == styles
+
     def test_a_sample_attack_is_told_by_its_method(self, board):
         rows = layer(heat_map(board.reid).views[0], "score")
         told = {(r["attacker"], r["who"], r["attack"]) for r in rows}
@@ -226,6 +240,12 @@ class TestRisk:
 class TestCityMap:
     def test_as_high_as_the_city(self):
         assert city_map(CityFacts(3, 2, 0.5, 1.5)).views[0].aspect == pytest.approx(2.0)
+
+    def test_density_shades_regions_by_people_of_1000(self):
+        density = [0.0] * (CITY.nx * CITY.ny)
+        density[1], density[3] = 3.0, 1.0
+        rows = layer(city_map(CITY, density=density).views[0], "n")
+        assert rows == [{"r": 1, "n": 750.0}, {"r": 3, "n": 250.0}]
 
     def test_hospitals_by_column_and_row(self):
         assert city_map(CITY).table.rows == (("5", "2", "2"),)
@@ -328,7 +348,8 @@ class TestWords:
             own_risks([0.5], tell),
             population_map(CITY, PEOPLE, tell),
             example_maps(CITY, EXAMPLE, tell),
-            city_map(CITY, tell),
+            city_map(CITY, tell, [1.0] * (CITY.nx * CITY.ny)),
+            utility_history("history", [Attempt(1, 0.5, valid=False)], 0.7, tell),
             *movement_charts(moved, CITY, 2.0, tell),
         ]
         titles = [*found_titles([view.spec for chart in charts for view in chart.views])]

@@ -45,3 +45,33 @@ class TestCatalogue:
         tags = re.compile(r"</?[a-z]+>")
         wrong = [m for m, said in catalogue.items() if tags.findall(m) != tags.findall(said)]
         assert wrong == []
+
+
+class TestJapanese:
+    """The house style: natural words, wide brackets, no stray spaces."""
+
+    WIDE = "ぁ-んァ-ヶー一-龠々、。「」"
+
+    def found(self, catalogue, pattern):
+        return [said for said in catalogue.values() if re.search(pattern, said)]
+
+    @pytest.mark.parametrize(
+        "phrase",
+        [
+            "無料",
+            "お使いの機械",
+            "おもちゃ",
+            "(?<!再)試行",
+            "リリース",
+            "ボード",
+            "締め切り[がをはの]",
+        ],
+    )
+    def test_no_literal_phrase(self, catalogue, phrase):
+        assert self.found(catalogue, phrase) == []
+
+    def test_no_space_inside_a_sentence(self, catalogue):
+        assert self.found(catalogue, rf"(?<=[{self.WIDE}]) (?=[{self.WIDE}])") == []
+
+    def test_wide_brackets_colons_and_question_marks(self, catalogue):
+        assert self.found(catalogue, rf"[{self.WIDE}][?:]|\([{self.WIDE}]") == []

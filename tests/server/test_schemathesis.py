@@ -21,6 +21,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tally import tally
 
 from tracecup.server.access import SYSTEM
 from tracecup.server.api import (
@@ -98,6 +99,7 @@ class TestOperations:
             for (name, _), there in zip(list(case.path_parameters.items()), real, strict=False):
                 if there and name in REAL:
                     case.path_parameters[name] = REAL[name]
+            tally("generated requests to the API")
             response = case.call(headers=headers[role])
             case.validate_response(response, checks=CHECKS, headers=headers[role])
 

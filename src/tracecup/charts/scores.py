@@ -41,7 +41,7 @@ def scatter(board: BoardFacts, tell: Tell = plain) -> Figure:
         [str(row["label"]) for row in rows],
         HEIGHT,
     )
-    data = [row | label for row, label in zip(rows, named, strict=True)]
+    data = [{**row, **label} for row, label in zip(rows, named, strict=True)]
     ceiling = [] if board.ceiling is None else _ceiling(board.ceiling, tell)
     spec = layered(*ceiling, *_minima_layers(rows, tell), data={"values": data}, height=HEIGHT)
     said = correlation_text(board.correlation, tell)

@@ -20,6 +20,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tally import tally
 
 SET_UP = Path(__file__).with_name("small_contest.py").read_text()
 MIB = 1 << 20
@@ -84,6 +85,7 @@ def headers(served, key="k", **more) -> dict[str, str]:
 
 def ask(served, method, path, body=None, said=None, **more):
     """Status and JSON of an answer; a body may be made for its connection."""
+    tally("requests among hostile ones", database=served.env["DATABASE_URL"])
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     body = body(connection) if callable(body) else body
     try:

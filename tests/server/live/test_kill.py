@@ -18,6 +18,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tally import tally
 
 DRIVER = Path(__file__).with_name("kill_driver.py")
 DRIVER_SECONDS = 1800
@@ -83,6 +84,7 @@ class TestWorkerKilled:
         found = drive(new_server(database_url), "disturbed")
         assert [name for name, killed in found["kills"].items() if not killed] == []
         assert len(found["kills"]) == 48
+        tally("workers killed (-9) at a state of a job", len(found["kills"]), database_url)
         for what, value in calm["same"].items():
             assert found["same"][what] == value, what
         assert found["differences"] == calm["differences"] == []

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from tally import tally
 
 SET_UP = Path(__file__).with_name("small_contest.py").read_text()
 PATH = "/api/v1/contests/small/uploads/anotraces_team001_data02_TRP.csv"
@@ -91,6 +92,7 @@ def test_every_file_gets_in_exactly_once(running_server):
         key: receipt["ref"] for key, receipt in receipts.items()
     }
     assert len(found["rows"]) == FILES
+    tally("files sent to dying servers, each in once", FILES, served.env["DATABASE_URL"])
     assert all(charged for _, _, charged, _ in found["rows"])
     digest = hashlib.sha256(told["file"].encode()).hexdigest()
     assert {sha256 for _, _, _, sha256 in found["rows"]} == {digest}

@@ -8,6 +8,7 @@ import zipfile
 from datetime import timedelta
 
 import pytest
+import zstandard
 from django.test import RequestFactory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -205,7 +206,11 @@ class TestArchiveResponse:
                 "spring-final/orgtraces_team001_data02_TRP.csv",
                 f"spring-final/{file.name}",
                 "spring-final/SHA256SUMS",
+                "spring-final/README.txt",
+                "spring-final/contest.toml",
             }
+            assert file.name in archive.read("spring-final/README.txt").decode()
+            assert archive.read("spring-final/contest.toml").decode() == desk.contest.rules_text
             assert archive.read(f"spring-final/{file.name}") == CONTENT
             sums = archive.read("spring-final/SHA256SUMS").decode()
         assert f"{file.sha256}  {file.name}\n" in sums
@@ -285,3 +290,50 @@ class TestSegments:
         files = [Packed.of_bytes(f"{k}.txt", b"") for k in range(66_000)]
         with Segments(zip_parts(files)) as made, zipfile.ZipFile(made) as archive:
             assert len(archive.infolist()) == 66_000
+
+
+class TestPlain:
+    """Packed files as plain CSV, alone and in an archive."""
+
+    @pytest.fixture
+    def packed(self, desk):
+        content = zstandard.ZstdCompressor().compress(b"reg_id\n1\n2\n")
+        return desk.add_file("pubtraces_team003_data02_TRP.csv.zst", content, "all")
+
+    def ask(self, client, person, path):
+        client.force_login(person)
+        return client.get(path)
+
+    def test_one_file_unpacked(self, client, person, packed):
+        answer = self.ask(client, person, f"/c/spring/files/{packed.name}?plain=1")
+        assert body(answer) == b"reg_id\n1\n2\n"
+        assert 'filename="pubtraces_team003_data02_TRP.csv"' in answer["Content-Disposition"]
+        assert Download.objects.get().name == "pubtraces_team003_data02_TRP.csv"
+
+    def test_a_plain_file_goes_out_as_it_is(self, client, person, file):
+        answer = self.ask(client, person, f"/c/spring/files/{file.name}?plain=1")
+        assert body(answer) == CONTENT
+
+    def test_the_archive_of_plain_files(self, client, person, file, packed):
+        answer = self.ask(client, person, "/c/spring/files.zip?plain=1")
+        with zipfile.ZipFile(io.BytesIO(body(answer))) as archive:
+            assert archive.testzip() is None
+            names = {name.removeprefix("spring-final/") for name in archive.namelist()}
+            unpacked = packed.name.removesuffix(".zst")
+            assert archive.read(f"spring-final/{unpacked}") == b"reg_id\n1\n2\n"
+            said = archive.read("spring-final/README.txt").decode()
+        assert {unpacked, file.name, "README.txt", "contest.toml"} <= names
+        assert not any(name.endswith(".zst") for name in names)
+        assert ".zst" not in said
+
+    def test_others_find_nothing(self, client, packed, new_person):
+        stranger = new_person("stranger")
+        for path in (f"/c/spring/files/{packed.name}?plain=1", "/c/spring/files.zip?plain=1"):
+            assert client.get(path).status_code == 404
+            assert self.ask(client, stranger, path).status_code == 404
+            client.logout()
+
+    def test_the_data_page_offers_both(self, client, person, packed):
+        html = self.ask(client, person, "/c/spring/team/data/").content.decode()
+        assert "files.zip?round=final&amp;plain=1" in html
+        assert f"{packed.name}?round=final&amp;plain=1" in html

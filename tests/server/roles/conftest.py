@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.db import transaction
+from tally import tally
 
 from tracecup.server import clock
 from tracecup.server.config import ServerConfig
@@ -38,6 +39,8 @@ def played(django_db_setup, django_db_blocker, tmp_path_factory):
         with django_db_blocker.unblock(), transaction.atomic():
             found = play(World(), secrets_of)
             transaction.set_rollback(True)
+        tally("requests for the role table", len(found.heard))
+        tally("canaries: secrets looked for", len(found.secrets))
     finally:
         patch.undo()
         clock.use(before)

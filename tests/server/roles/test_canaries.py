@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 import zstandard
+from tally import tally
 
 from tracecup.server.config import ServerConfig
 
@@ -51,6 +52,7 @@ class TestSecrets:
         by_phase: dict[str, list] = {}
         for secret in played.secrets:
             by_phase.setdefault(secret.phase, []).append(secret)
+        tally("canaries: texts searched", len(texts))
         leaks = set()
         contents: dict[bytes, list[bytes]] = {}
         for (phase, role, real, body, head), heard in texts:

@@ -90,7 +90,8 @@ def svg(certificate: Certificate) -> str:
         *heading,
         _Line(certificate.contest, 155, 30),
         _Line(certificate.title, 230, 44, bold=True),
-        _Line(_("Team {name}").format(name=certificate.team), 310, 38),
+        # For translators: whom the certificate is for, with what one adds out of politeness.
+        _Line(_("{team}").format(team=certificate.team), 310, 38),
         _Line(certificate.line, 370, 20),
         _Line(date_format(certificate.on, "DATE_FORMAT"), 412, 18),
         _Line(certificate.proof, 520, 11, soft=True),

@@ -21,7 +21,7 @@ from tracecup.server.access import Role
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission, Team
 from tracecup.server.results.data import shown
 from tracecup.server.results.data_board import facts_of
-from tracecup.server.results.naming import attacker_names, team_names
+from tracecup.server.results.naming import attacker_names
 from tracecup.server.resultsets import (
     table_rows,
 )

@@ -69,9 +69,14 @@ class Home(Schema):
     contests: list[ContestCard]
 
     @property
-    def has_finished(self) -> bool:
-        """Whether some are over."""
-        return any(card.over for card in self.contests)
+    def running(self) -> list[ContestCard]:
+        """Those that are not over."""
+        return [card for card in self.contests if not card.over]
+
+    @property
+    def finished(self) -> list[ContestCard]:
+        """Those that are over."""
+        return [card for card in self.contests if card.over]
 
 
 class TeamName(Schema):

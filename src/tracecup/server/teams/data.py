@@ -39,13 +39,17 @@ class News(Schema):
 
 
 class NextStep(Schema):
-    """The one thing to do now: a code, where to do it, until when, and how many are missing."""
+    """The one thing to do now: a code, where to do it, until when, and how many are missing.
+
+    `waits`: nothing can be handed in yet, and `until` is when the next phase begins.
+    """
 
     code: str
     page: str
     challenge: str | None = None
     until: datetime | None = None
     missing: int = 0
+    waits: bool = False
 
 
 class TeamPage(Schema):
@@ -147,7 +151,7 @@ def _waiting_step(
     elif release.state == "before":
         code, page = ("prepare" if _has_data(team) else "download"), "team-data"
         until = release.opens
-    return NextStep(code=code, page=page, until=until)
+    return NextStep(code=code, page=page, until=until, waits=True)
 
 
 def _release_step(team: Team, release: WindowInfo, releases: Iterable[ReleaseState]) -> NextStep:

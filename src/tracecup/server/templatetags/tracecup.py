@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from tracecup.charts.figure import FOLLOW_THE_PAGE, Figure
@@ -82,6 +83,12 @@ def left(until: datetime | None, now: datetime | None = None) -> SafeString | st
     return format_html(
         '<span class="left" data-left="{}">{}</span>', str(round(seconds)), words.relative(seconds)
     )
+
+
+@register.simple_tag
+def gap() -> str:
+    """What stands between two sentences: a space, but nothing in Japanese."""
+    return "" if (get_language() or "").startswith("ja") else " "
 
 
 @register.simple_tag
