@@ -22,9 +22,7 @@ from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submis
 from tracecup.server.results.data import shown
 from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.naming import attacker_names
-from tracecup.server.resultsets import (
-    table_rows,
-)
+from tracecup.server.resultsets import table_rows, team_names
 from tracecup.server.storage import store
 from tracecup.server.submissions import feedback
 from tracecup.server.submissions.movement import OneUser, one_user
