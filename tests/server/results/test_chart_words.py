@@ -69,7 +69,7 @@ class TestJapanese:
                 heat_map(board.matrices[0], gettext),
             )
         assert [word for word in STATUSES if f'"{word}"' in text] == []
-        assert '"下限 0.7"' in text
+        assert '"下限0.7"' in text
 
     def test_maps(self):
         trace = [("original", "元", [[4]] * 8)]
@@ -80,7 +80,7 @@ class TestJapanese:
                 trace_maps(CITY, "abcdefgh", trace, "", gettext),
             )
         assert "Region" not in text
-        assert "a, b, c, d, e, f、…(計 8 個の時刻)" in text
+        assert "a, b, c, d, e, f、…（計8個の時刻）" in text
 
     def test_what_came_in(self):
         at = datetime(2030, 1, 2, 3, tzinfo=UTC)

@@ -153,9 +153,10 @@ class TestData:
         assert "orgtraces_team001_data02_TRP" in html
         assert "ptable_team901_data02_TRP" in html
         assert "orgtraces_team002" not in html
+        archives = 2
         assert (
             len(re.findall(r'class="hash"[^>]*>[0-9a-f]{64}<', html))
-            == html.count(" download>") - 1
+            == html.count(" download>") - archives
         )
 
     def test_a_range_of_a_file(self, court, player):
