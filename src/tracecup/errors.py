@@ -33,10 +33,6 @@ class MissingPackage(TraceCupError, ImportError):
     """An optional package that this work needs is not installed."""
 
 
-class NotFitted(TraceCupError, RuntimeError):
-    """A model was asked for something before it was fitted."""
-
-
 class UnreadableFile(TraceCupError, OSError):
     """A path that cannot be read or written at all: missing, a directory, a pipe, no permission."""
 

@@ -5,11 +5,7 @@ A preset is a list of names; every name says all of its parameters.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from tracecup.errors import InvalidParameter
-
-Preset = Literal["paper", "organisers2019", "strong"]
 
 SAMPLE_REID: dict[str, dict[str, str]] = {
     "paper": {"I1": "Random-R", "I2": "VisitProb-R", "I3": "HomeProb-R"},

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tracecup.attack import Case
-from tracecup.attack.portfolio import winner_attacks
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.judging.answers import ANSWERS, Part, Truth, run_attack
 from tracecup.contest.judging.scorer import Scorer
@@ -37,11 +36,6 @@ class Attacks:
         """The names of one kind."""
         found: tuple[str, ...] = getattr(self, kind)
         return found
-
-    def with_winner(self) -> Attacks:
-        """These, and those of the 2019 winner."""
-        reid, trace = winner_attacks()
-        return Attacks((*self.reid, reid), (*self.trace, trace))
 
 
 LINKING = Attacks(

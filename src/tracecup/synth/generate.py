@@ -158,7 +158,7 @@ def _walk_users(
         for day in range(days):
             chance = uniform(user0, user1, n)
             n += ONE
-            x = _search(opening, 0, locations, chance * opening[locations - 1])
+            x = first_above(opening, 0, locations, chance * opening[locations - 1])
             place = 0
             for t in range(slots):
                 here = _target(slot_of, t, B, x, masked, visited, floor, home, bonus)
@@ -233,7 +233,7 @@ def _begin_user(
     if home_kind == NO_HOME:
         return -1
     law = opening if home_kind == OWN_HOME else population
-    home = _search(law, 0, locations, chance * law[locations - 1])
+    home = first_above(law, 0, locations, chance * law[locations - 1])
     for t in range(slots):
         if t < 2 or t >= slots - 2:
             running = 0.0
@@ -288,7 +288,7 @@ def _propose_seen(
     low, high = starts[x], starts[x + 1]
     weight = floor
     if high > low and left < sums[0, high - 1]:
-        j = int(targets[_search(sums[0], low, high, left)])
+        j = int(targets[first_above(sums[0], low, high, left)])
         weight = max(dot_rows(origin, x, C, j), floor)
     else:
         locations = C.shape[0]
@@ -386,7 +386,7 @@ def _fill_row(
 
 
 @inlined
-def _search(cumulated: Floats, low: int, high: int, value: float) -> int:
+def first_above(cumulated: Floats, low: int, high: int, value: float) -> int:
     """The first k in low..high-1 with value < cumulated[k]; the last one if rounding ran over."""
     first, last = low, high - 1
     while first < last:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.kernels import inlined, kernel
+from tracecup.kernels import kernel
 from tracecup.records import Timetable
 from tracecup.registry import parameter, register, spell
 from tracecup.rng import Rng
 from tracecup.streams import TWO, child, uniform
 from tracecup.synth.base import Model, Progress, Synthesizer, Walk
 from tracecup.synth.decoding import LEAST_KM
+from tracecup.synth.generate import first_above
 from tracecup.synth.noisycounts import NoisyCounts, noisy_counts, on_simplex, weighted_counts
 from tracecup.synth.training import Training
 
@@ -205,7 +206,7 @@ def _walk_users(
                 n += TWO
                 t = instant // instants
                 if instant == 0:
-                    x = _search(opening, 0, len(opening), where)
+                    x = first_above(opening, 0, len(opening), where)
                 else:
                     row = groups[t] + np.searchsorted(origin[groups[t] : groups[t + 1]], x)
                     known = row < groups[t + 1] and origin[row] == x
@@ -213,23 +214,10 @@ def _walk_users(
                     rest = 0.0 if known and stays[row] else stay[t]
                     if how < chance:
                         low, high = starts[row], starts[row + 1]
-                        x = target[_search(cumulated, low, high, where * cumulated[high - 1])]
+                        x = target[first_above(cumulated, low, high, where * cumulated[high - 1])]
                     elif how >= chance + (1.0 - chance) * rest:
                         law = moves[x if len(moves) > 1 else 0]
-                        x = _search(law, 0, len(law), where * law[-1])
+                        x = first_above(law, 0, len(law), where * law[-1])
                 if kept[instant]:
                     out[u, day, place] = x
                     place += 1
-
-
-@inlined
-def _search(cumulated: Floats, low: int, high: int, value: float) -> int:
-    """The first k in low..high-1 with value < cumulated[k]; the last one if rounding ran over."""
-    first, last = low, high - 1
-    while first < last:
-        middle = (first + last) // 2
-        if value < cumulated[middle]:
-            last = middle
-        else:
-            first = middle + 1
-    return first
