@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test test-slow lint format docs bench bench-server bench-deadline trust fuzz paper lock clean
+.PHONY: help run serve test test-slow lint format docs bench bench-server bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -55,6 +55,9 @@ bench-server: $(READY) ## 21 teams at once against a real server on this machine
 
 bench-deadline: $(READY) ## 200 teams in the last minute: PostgreSQL, two web processes, two workers, nginx
 	$(PY) benchmarks/server_deadline.py
+
+bench-flood: $(READY) ## another team's upload while seven hostile files wait, as a ratio
+	$(PY) benchmarks/server_flood.py
 
 trust: $(READY) ## roles, canaries, kills, requests and files against the server, with counts (an hour)
 	$(PY) benchmarks/trust.py

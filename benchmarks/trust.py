@@ -45,29 +45,26 @@ def main() -> int:
         counts = Path(folder) / "tally.jsonl"
         counts.touch()
         env = {**os.environ, "TRACECUP_TALLY": str(counts)}
-        parts = {"findings": (*FINDINGS, ORDER), "roles, canaries, requests": ATTACKED}
+        parts: dict[str, list[str]] = {"roles, canaries, requests": _tests(ATTACKED)}
         if not quick:
-            parts["kills, hostile clients"] = KILLED
-        ends = {name: _tests(name, files, env) for name, files in parts.items()}
-        ends["mutated files"] = _run(
-            "mutated files",
-            [
-                sys.executable,
-                "benchmarks/fuzz_files.py",
-                *(["--files", QUICK_FILES] if quick else []),
-            ],
-            env,
-        )
-        print(_table(counts))
+            parts["kills, hostile clients"] = _tests(KILLED)
+        parts["findings"] = _tests((*FINDINGS, ORDER))
+        fewer = ["--files", QUICK_FILES] if quick else []
+        parts["mutated files"] = [sys.executable, "benchmarks/fuzz_files.py", *fewer]
+        ends = {}
+        for name, command in parts.items():
+            ends[name] = _run(name, command, env)
+            # After every part, so that a run that is stopped has told what it did.
+            print(_table(counts), flush=True)
     for name, code in ends.items():
         print(f"{name:<28} {'all right' if code == 0 else f'FAILED ({code})'}")
     return max(ends.values())
 
 
-def _tests(name: str, files: tuple[str, ...], env: dict[str, str]) -> int:
+def _tests(files: tuple[str, ...]) -> list[str]:
+    """The command that runs tests."""
     paths = [str((SERVER / one).resolve()) for one in files]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
-    return _run(name, command, env)
+    return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *paths]
 
 
 def _run(name: str, command: list[str], env: dict[str, str]) -> int:
