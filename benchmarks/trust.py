@@ -34,7 +34,11 @@ FINDINGS = (
 """Tests of what once went wrong: times, clocks, floods, registration, blobs, workers, files."""
 ATTACKED = ("roles", "test_schemathesis.py", "web/test_security.py", "live/test_on_postgresql.py")
 KILLED = ("live/test_kill.py", "live/test_killed_uploads.py", "live/test_hostile.py")
-ORDER = "../contest/judging/test_shuffle.py"
+ELSEWHERE = (
+    "../contest/judging/test_shuffle.py",
+    "../test_frames.py",
+    "../test_parquetfiles.py",
+)
 QUICK_FILES = "1000"
 
 
@@ -48,7 +52,7 @@ def main() -> int:
         parts: dict[str, list[str]] = {"roles, canaries, requests": _tests(ATTACKED)}
         if not quick:
             parts["kills, hostile clients"] = _tests(KILLED)
-        parts["findings"] = _tests((*FINDINGS, ORDER))
+        parts["findings"] = _tests((*FINDINGS, *ELSEWHERE))
         fewer = ["--files", QUICK_FILES] if quick else []
         parts["mutated files"] = [sys.executable, "benchmarks/fuzz_files.py", *fewer]
         ends = {}

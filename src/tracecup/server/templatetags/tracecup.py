@@ -20,7 +20,6 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from tracecup.charts.figure import FOLLOW_THE_PAGE, Figure
@@ -49,6 +48,7 @@ WORDS: dict[str, Callable[..., str]] = {
 }
 for _name, _function in WORDS.items():
     register.filter(_name, _function)
+register.simple_tag(words.gap)
 
 
 @register.inclusion_tag(f"{COMPONENTS}/when.html", takes_context=True)
@@ -83,12 +83,6 @@ def left(until: datetime | None, now: datetime | None = None) -> SafeString | st
     return format_html(
         '<span class="left" data-left="{}">{}</span>', str(round(seconds)), words.relative(seconds)
     )
-
-
-@register.simple_tag
-def gap() -> str:
-    """What stands between two sentences: a space, but nothing in Japanese."""
-    return "" if (get_language() or "").startswith("ja") else " "
 
 
 @register.simple_tag

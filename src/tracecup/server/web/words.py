@@ -5,8 +5,8 @@ All in the reader's language; times are told by two units at most.
 
 from __future__ import annotations
 
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from tracecup.contest.judging.reasons import Reason
 
@@ -233,6 +233,11 @@ def verdict(reason: str) -> str:
     return _(said).format(**found.values) if said else reason
 
 
+def gap() -> str:
+    """What stands between two sentences or units: a space, but nothing in Japanese."""
+    return "" if (get_language() or "").startswith("ja") else " "
+
+
 def for_script() -> dict[str, str]:
     """What site.js says: {} is replaced."""
     return {
@@ -243,6 +248,7 @@ def for_script() -> dict[str, str]:
         "hour": _("{} h"),
         "minute": _("{} min"),
         "second": _("{} s"),
+        "gap": gap(),
         "copied": _("Copied"),
         "chosen": _("Chosen: {}"),
         "sending": _("Sending… {}"),
@@ -267,7 +273,8 @@ def duration(seconds: float) -> str:
         parts = [("minute", whole // MINUTE)]
     else:
         parts = [("minute", whole // MINUTE), ("second", whole % MINUTE)]
-    return " ".join(said[unit].format(n) for unit, n in parts if n) or said["second"].format(0)
+    told = [said[unit].format(n) for unit, n in parts if n]
+    return said["gap"].join(told) or said["second"].format(0)
 
 
 def relative(seconds: float) -> str:

@@ -20,7 +20,7 @@
     if (whole >= DAY) parts = [["day", Math.floor(whole / DAY)], ["hour", Math.floor((whole % DAY) / HOUR)]];
     else if (whole >= HOUR) parts = [["hour", Math.floor(whole / HOUR)], ["minute", Math.floor((whole % HOUR) / MINUTE)]];
     else if (whole >= 10 * MINUTE) parts = [["minute", Math.floor(whole / MINUTE)]];
-    return parts.filter(([, n]) => n).map(([unit, n]) => say(unit, n)).join(" ") || say("second", 0);
+    return parts.filter(([, n]) => n).map(([unit, n]) => say(unit, n)).join(words.gap ?? " ") || say("second", 0);
   };
   const tick = () => {
     for (const node of document.querySelectorAll("[data-left]")) {
