@@ -139,7 +139,7 @@ def exponent(rows: list[dict[str, Any]], by: str) -> float:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Seconds of attack and product, and their ratio, against users."""
+    """Processor seconds of attack and product, and their ratio, against users."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -148,20 +148,25 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     figure, (top, low) = plt.subplots(
         2, 1, sharex=True, figsize=(7, 6), height_ratios=[2, 1], layout="constrained"
     )
-    for events, mark in zip(sorted({row["events"] for row in rows}), "os^", strict=False):
-        mine = sorted((r for r in rows if r["events"] == events), key=lambda r: r["users"])
+    lines = sorted({(row["files"], row["events"]) for row in rows})
+    for (files, events), mark in zip(lines, "os^*vD", strict=False):
+        mine = [row for row in rows if (row["files"], row["events"]) == (files, events)]
+        if len(mine) == 1 and not files:
+            continue
+        mine.sort(key=lambda row: row["users"])
         users = [row["users"] for row in mine]
         name = f"VisitProb-R, {events} events ({mine[-1]['distinct']:.0f} regions a user)"
-        (line,) = top.plot(users, [row["seconds"] for row in mine], marker=mark, label=name)
-        low.plot(users, [row["ratio"] for row in mine], marker=mark, color=line.get_color())
-    every = sorted({row["users"]: row["product"] for row in rows}.items())
+        name += ", from Parquet files" * files
+        (line,) = top.plot(users, [row["cpu"] for row in mine], marker=mark, label=name)
+        low.plot(users, [row["cpu_ratio"] for row in mine], marker=mark, color=line.get_color())
+    every = sorted({row["users"]: row["product_cpu"] for row in rows}.items())
     top.plot(*zip(*every, strict=True), "k--", label="float32 product, users x 1024 x users")
-    top.set(xscale="log", yscale="log", ylabel="seconds")
+    top.set(xscale="log", yscale="log", ylabel="processor seconds")
     top.axvline(32_768, color="grey", linewidth=0.8)
     top.annotate("the cliff was here", (32_768, top.get_ylim()[0] * 2), rotation=90, ha="right")
     low.axhline(1.5, color="grey", linestyle=":")
     low.set(xlabel="users", ylabel="ratio to the product", ylim=(0, 1.7))
-    top.legend()
+    top.legend(fontsize="small")
     figure.savefig(path, dpi=120)
 
 
@@ -208,8 +213,7 @@ def main() -> None:
         if not math.isnan(power):
             print(f"processor seconds grow with {by} to the power of {power:.2f} ({same})")
     if asked.plot:
-        usual = [row for row in rows if row["regions"] == REGIONS]
-        draw([row for row in usual if not row["files"]], asked.plot)
+        draw([row for row in rows if row["regions"] == REGIONS], asked.plot)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,9 @@ to out/bench/deadline.json.
 from __future__ import annotations
 
 import argparse
-import datetime
 import hashlib
 import http
-import json
 import math
-import os
-import platform
 import random
 import shutil
 import signal
@@ -24,7 +20,7 @@ import tempfile
 import threading
 import time
 import urllib.parse
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,15 +28,14 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 # A script's neighbours need the path above, so these cannot stand at the top.
-from run import cpu_name, git  # noqa: E402 - needs the path
-from server_load import GIB, Line, all_scored, data_are_made, page_lines, pages_of, used_lines  # noqa: E402
+from server_load import all_scored  # noqa: E402 - needs the path
 from serverlayout import Layout, Postgres  # noqa: E402 - needs the path
-from serverstand import SLUG, Player, prepare, releases  # noqa: E402 - needs the path
-from serverwatch import Meter, Prober, quantile  # noqa: E402 - needs the path
+from serverreport import GIB, Line, Ready, Told, page_lines, used_lines  # noqa: E402 - needs the path
+from serverstand import SLUG, Player  # noqa: E402 - needs the path
+from serverwatch import Meter, quantile  # noqa: E402 - needs the path
 
 PAGE_TARGET = 1.0
 MINUTE = 60.0
-MIB = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -102,37 +97,16 @@ def lost(players: list[Player], files: list[Path], told: list[Receipt]) -> list[
     return wrong
 
 
-def measure(layout: Layout, users: int, days: int, teams: int, judge: bool) -> list[Line]:
-    lines: list[Line] = []
-
-    def say(*more: Line) -> None:
-        lines.extend(more)
-        for line in more:
-            print(line, flush=True)
-
-    print(f"{teams} teams, {users} users x {days}+{days} days x 20 slots", flush=True)
-    players, organiser = prepare(users, days, teams)
-    watch = layout.start()
-    watch.part, meter = "data", Meter(watch)
-    layout.wait(data_are_made, 1800)
-    used = meter.used()
-    say(Line("data of all teams made", used.seconds, "s"), *used_lines(used))
-    local = layout.home / "teams"
-    local.mkdir(exist_ok=True)
-    _, files = releases(layout, players, local)
-    say(Line("size of all releases", sum(file.stat().st_size for file in files) / MIB, "MiB"))
-
-    prober = Prober(layout.port, pages_of(players, organiser))
-    time.sleep(3)  # what pages need once (charts, templates) is not what they need always
-    prober.answers()
-    meter = Meter(watch)
-    time.sleep(5)  # long enough for a hundred pages of an idle server
-    told, used = prober.answers(), meter.used()
-    say(*page_lines("of an idle server", told, PAGE_TARGET), *used_lines(used))
+def measure(layout: Layout, users: int, days: int, teams: int, judge: bool) -> Told:
+    told = Told()
+    say = told.say
+    ready = Ready.of(layout, users, days, teams, told)
+    watch, players, files = ready.watch, ready.players, ready.files
+    prober, _ = ready.idle_pages(layout, PAGE_TARGET, told)
 
     watch.part, meter = "receipts", Meter(watch)
     receipts = hand_in(layout, players, files)
-    told, used = prober.answers(), meter.used()
+    seen, used = prober.answers(), meter.used()
     seconds = [one.seconds for one in receipts]
     last = max(one.due + one.seconds for one in receipts)
     wrong = lost(players, files, receipts)
@@ -146,7 +120,7 @@ def measure(layout: Layout, users: int, days: int, teams: int, judge: bool) -> l
         Line("receipt: slowest", max(seconds), "s"),
         Line("last receipt after the minute began", last, "s"),
         *used_lines(used),
-        *page_lines("while files come in", told, PAGE_TARGET),
+        *page_lines("while files come in", seen, PAGE_TARGET),
     )
     if wrong:
         sys.exit("; ".join(wrong)[:3000])
@@ -154,17 +128,17 @@ def measure(layout: Layout, users: int, days: int, teams: int, judge: bool) -> l
         watch.part, meter = "judging", Meter(watch)
         layout.move_clock(8.1)
         layout.wait(lambda: all_scored(teams), 3600)
-        told, used = prober.answers(), meter.used()
+        seen, used = prober.answers(), meter.used()
         say(
             Line("judged, published, sample attacks scored", used.seconds, "s"),
             *used_lines(used),
-            *page_lines("while the judge works", told, PAGE_TARGET),
+            *page_lines("while the judge works", seen, PAGE_TARGET),
         )
     prober.stop()
     watch.stop()
     for part, one in watch.peaks.items():
         say(Line(f"memory: {part}, shared pages once", one["pss"] / GIB, "GiB"))
-    return lines
+    return told
 
 
 def main() -> None:
@@ -176,31 +150,22 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder of results")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    home, load = Path(tempfile.mkdtemp(prefix="tracecup-load-")), os.getloadavg()
+    home = Path(tempfile.mkdtemp(prefix="tracecup-load-"))
     postgres = Postgres()
     layout = Layout(home, postgres)
     try:
-        lines = measure(layout, given.users, given.days, given.teams, given.judge)
+        told = measure(layout, given.users, given.days, given.teams, given.judge)
     finally:
         layout.stop()
         postgres.stop()
         shutil.rmtree(home, ignore_errors=True)
-    given.out.mkdir(parents=True, exist_ok=True)
-    result = {
-        "room": "server at a deadline",
-        "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
-        "hardware": f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}",
-        "python": platform.python_version(),
-        "database": "PostgreSQL",
-        "command": f"python benchmarks/server_deadline.py --users {given.users} "
-        f"--days {given.days} --teams {given.teams}{' --judge' * given.judge}",
-        "load_average": load,
-        "rows": [asdict(line) for line in lines],
-    }
-    path = given.out / "deadline.json"
-    path.write_text(json.dumps(result, indent=1) + "\n")
-    print(f"written to {path}; load of the machine before: {load[0]:.1f}")
+    told.write(
+        given.out / "deadline.json",
+        "server at a deadline",
+        "PostgreSQL",
+        f"python benchmarks/server_deadline.py --users {given.users} --days {given.days} "
+        f"--teams {given.teams}{' --judge' * given.judge}",
+    )
 
 
 if __name__ == "__main__":

@@ -8,11 +8,7 @@ pages are asked for every 50 ms. Results go to out/bench/server.json.
 from __future__ import annotations
 
 import argparse
-import datetime
 import http
-import json
-import os
-import platform
 import shutil
 import signal
 import sys
@@ -21,7 +17,7 @@ import threading
 import time
 import urllib.parse
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,34 +25,11 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 # A script's neighbours need the path above, so these three cannot stand at the top.
-from run import cpu_name, git  # noqa: E402 - needs the path
-from serverstand import SLUG, Player, Stand, city_of, prepare, releases  # noqa: E402 - needs the path
-from serverwatch import Answers, Meter, Page, Prober, Used, quantile  # noqa: E402 - needs the path
+from serverreport import GIB, Line, Ready, Told, page_lines, used_lines  # noqa: E402 - needs the path
+from serverstand import SLUG, Player, Stand, city_of  # noqa: E402 - needs the path
+from serverwatch import Meter, Used  # noqa: E402 - needs the path
 
-GIB = 1 << 30
 RECEIPT_TARGET, SCORED_TARGET, PAGE_TARGET, MEMORY_TARGET = 60.0, 300.0, 0.3, 2.0
-
-
-@dataclass(frozen=True)
-class Line:
-    """A measured number, what it should be, and the same work without a server."""
-
-    what: str
-    value: float
-    unit: str
-    target: float | None = None
-    yardstick: str = ""
-    ratio: float | None = None
-
-    def beside(self, yardstick: str, seconds: float) -> Line:
-        """The same line with its ratio to a yardstick."""
-        return replace(self, yardstick=yardstick, ratio=self.value / seconds)
-
-    def __str__(self) -> str:
-        goal = f"  target {self.target:g}" if self.target is not None else ""
-        held = f" {'kept' if self.value <= self.target else 'MISSED'}" if self.target else ""
-        ratio = f"  {self.ratio:6.2f} x {self.yardstick}" if self.ratio is not None else ""
-        return f"{self.what:58s} {self.value:10.3f} {self.unit:4s}{goal}{held}{ratio}"
 
 
 def post_all(stand: Stand, players: list[Player], files: list[Path]) -> list[float]:
@@ -81,12 +54,6 @@ def post_all(stand: Stand, players: list[Player], files: list[Path]) -> list[flo
     if wrong:
         sys.exit("not all accepted: " + "; ".join(wrong)[:3000])
     return sorted(seconds)
-
-
-def data_are_made() -> bool:
-    from tracecup.server.models import Round
-
-    return bool(Round.objects.get(contest__slug=SLUG).announced_at)
 
 
 def all_scored(teams: int) -> bool:
@@ -117,18 +84,15 @@ class Alone:
 
 
 def check_alone(originals: list[Path], files: list[Path], folder: Path) -> Alone:
-    """Seconds of `Judge.check_submission` for all files, one after the other in this process."""
+    """Seconds of reading and judging all files, one after the other in this process."""
     from tracecup.contest.judging.judge import Judge
     from tracecup.server.models import Contest
-    from tracecup.traces.files import read_traces
 
     rules = Contest.objects.get(slug=SLUG).rules
     judge = Judge(rules, city_of(folder), rules.clock_of(rules.rounds[0].name))
 
     def check(original: Path, file: Path) -> None:
-        known = read_traces(original, n_regions=1024, clock=judge.clock.original, users=rules.users)
-        if not judge.check_submission(file, known).readable:
-            raise AssertionError(file)
+        judge.verdict(judge.read_original(original), judge.read_submission(file))
 
     def check_all() -> None:
         for pair in zip(originals, files, strict=True):
@@ -168,27 +132,6 @@ def judge_alone() -> Alone:
     return Alone.of(work_all)
 
 
-def pages_of(players: list[Player], organiser: str) -> list[Page]:
-    return [
-        Page("home", "/"),
-        Page("contest", f"/c/{SLUG}/", players[0].cookies),
-        Page("team", f"/c/{SLUG}/team/", players[1].cookies),
-        Page("run", f"/c/{SLUG}/run/", organiser),
-    ]
-
-
-def page_lines(part: str, told: Answers, target: float = PAGE_TARGET) -> list[Line]:
-    lines = [
-        Line(f"pages {part}: median of {len(told.all)}", quantile(told.all, 0.5), "s"),
-        Line(f"pages {part}: 95th percentile", quantile(told.all, 0.95), "s", target),
-    ]
-    for name, seconds in told.seconds.items():
-        lines.append(Line(f"  {name} {part}: 95th percentile", quantile(seconds, 0.95), "s"))
-    if told.wrong:
-        sys.exit(f"pages failed: {sorted(set(told.wrong))[:10]}")
-    return lines
-
-
 def disk_gib(folder: Path) -> float:
     return sum(one.stat().st_size for one in folder.rglob("*") if one.is_file()) / GIB
 
@@ -205,84 +148,50 @@ def main() -> None:
     home = given.keep or Path(tempfile.mkdtemp(prefix="tracecup-load-"))
     home.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
-    load = os.getloadavg()
     stand = Stand(home, given.database_url)
     try:
-        lines = measure(stand, given.users, given.days, given.teams)
+        told = measure(stand, given.users, given.days, given.teams)
     finally:
         stand.stop()
         if given.keep is None:
             shutil.rmtree(home, ignore_errors=True)
-    given.out.mkdir(parents=True, exist_ok=True)
-    result = {
-        "room": "server",
-        "when": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": git("rev-parse", "HEAD") + ("+changes" if git("status", "--porcelain") else ""),
-        "hardware": f"{cpu_name()}, {os.cpu_count()} cores, {platform.system()}",
-        "python": platform.python_version(),
-        "database": "PostgreSQL" if given.database_url else "SQLite",
-        "command": f"python benchmarks/server_load.py --users {given.users} --days {given.days} "
+    told.write(
+        given.out / "server.json",
+        "server",
+        "PostgreSQL" if given.database_url else "SQLite",
+        f"python benchmarks/server_load.py --users {given.users} --days {given.days} "
         f"--teams {given.teams}",
-        "load_average": load,
-        "rows": [asdict(line) for line in lines],
-    }
-    path = given.out / "server.json"
-    path.write_text(json.dumps(result, indent=1) + "\n")
-    print(f"written to {path}; load of the machine before: {load[0]:.1f}")
+    )
 
 
-def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
-    lines: list[Line] = []
-
-    def say(*more: Line) -> None:
-        lines.extend(more)
-        for line in more:
-            print(line, flush=True)
-
-    print(f"{teams} teams, {users} users x {days}+{days} days x 20 slots", flush=True)
-    players, organiser = prepare(users, days, teams)
-    watch = stand.start()
-    watch.part, meter = "data", Meter(watch)
-    stand.wait(data_are_made, 1800)
-    used = meter.used()
-    say(Line("data of all teams made", used.seconds, "s"), *used_lines(used))
-    local = stand.home / "teams"
-    local.mkdir(exist_ok=True)
-    originals, files = releases(stand, players, local)
-    alone = check_alone(originals, files, local)
+def measure(stand: Stand, users: int, days: int, teams: int) -> Told:
+    told = Told()
+    say = told.say
+    ready = Ready.of(stand, users, days, teams, told)
+    watch, players, files = ready.watch, ready.players, ready.files
+    alone = check_alone(ready.originals, files, stand.home / "teams")
     say(
-        Line("size of all releases", sum(f.stat().st_size for f in files) / GIB, "GiB"),
         Line("yardstick: all files checked in one process", alone.seconds, "s"),
         Line("  processor time", alone.cpu, "s"),
     )
-
-    prober = Prober(stand.port, pages_of(players, organiser))
-    # Not a wait for something: pages are asked for meanwhile, at a fixed pace.
-    time.sleep(3)  # what pages need once (charts, templates) is not what they need always
-    prober.answers()
-    meter = Meter(watch)
-    time.sleep(5)  # long enough for a hundred pages of an idle server
-    told, used = prober.answers(), meter.used()
-    page = used.cpu / len(told.all)
-    say(*page_lines("of an idle server", told), *used_lines(used))
-    say(Line("  processor time of one page", page, "s"))
+    prober, page = ready.idle_pages(stand, PAGE_TARGET, told)
 
     watch.part, meter = "receipts", Meter(watch)
     receipts = post_all(stand, players, files)
-    told, used = prober.answers(), meter.used()
+    seen, used = prober.answers(), meter.used()
     last = Line("last receipt", receipts[-1], "s", RECEIPT_TARGET)
     say(
         Line("first receipt", receipts[0], "s"),
         last.beside("checking them in one process", alone.seconds),
         *used_lines(used),
-        work_line(used, page * len(told.all)).beside("checking them in one process", alone.cpu),
-        *page_lines("while files come in", told),
+        work_line(used, page * len(seen.all)).beside("checking them in one process", alone.cpu),
+        *page_lines("while files come in", seen, PAGE_TARGET),
     )
 
     watch.part, meter = "judging", Meter(watch)
     stand.move_clock(8.1)
     stand.wait(lambda: all_scored(teams), 3600)
-    told, used = prober.answers(), meter.used()
+    seen, used = prober.answers(), meter.used()
     prober.stop()
     watch.stop()
     stand.stop()
@@ -293,8 +202,8 @@ def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
         Line("  processor time", alone.cpu, "s"),
         scored.beside("the same in one process", alone.seconds),
         *used_lines(used),
-        work_line(used, page * len(told.all)).beside("the same in one process", alone.cpu),
-        *page_lines("while the judge works", told),
+        work_line(used, page * len(seen.all)).beside("the same in one process", alone.cpu),
+        *page_lines("while the judge works", seen, PAGE_TARGET),
     )
     for part, one in watch.peaks.items():
         say(Line(f"  memory: {part}, shared pages once", one["pss"] / GIB, "GiB"))
@@ -304,14 +213,7 @@ def measure(stand: Stand, users: int, days: int, teams: int) -> list[Line]:
         Line("memory of all processes, resident sizes added", peak["rss"], "GiB", MEMORY_TARGET),
         Line("disk", disk_gib(stand.folder), "GiB"),
     )
-    return lines
-
-
-def used_lines(used: Used) -> list[Line]:
-    return [
-        Line("  processor time of the server", used.cpu, "s"),
-        Line("  cores kept busy by others meanwhile", used.others, ""),
-    ]
+    return told
 
 
 def work_line(used: Used, pages: float) -> Line:
