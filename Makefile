@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test test-slow lint format docs bench bench-server bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test test-slow lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -47,6 +47,9 @@ format: $(READY) ## put the code into shape
 docs: $(READY) ## the documentation site, into site/
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
+docs-check: $(READY) ## run every block and command of the documentation that can run here
+	$(PY) -m pytest tests/front/test_docs.py tests/front/test_docs_run.py
+
 bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)
 
@@ -62,6 +65,9 @@ bench-flood: $(READY) ## another team's upload while seven hostile files wait, a
 trust: $(READY) ## roles, canaries, kills, requests and files against the server, with counts (an hour)
 	$(PY) benchmarks/trust.py
 
+wheel-check: $(READY) ## the built wheel in bare environments: base, then each extra, with sizes
+	$(PY) benchmarks/wheel_check.py $(EXTRAS)
+
 fuzz: $(READY) ## 10,000 mutated files for all readers: only our own errors
 	$(PY) benchmarks/fuzz_files.py
 
@@ -70,7 +76,7 @@ paper: $(READY) ## the paper's figures and tables, into out/paper
 
 lock: $(READY) ## pin all dependencies anew
 	$(PY) -m pip install --quiet --disable-pip-version-check pip-tools
-	$(PY) -m piptools compile --quiet --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --extra plot --extra server --extra dask --extra sheets --extra docs --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(PY) -m piptools compile --quiet --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --extra plot --extra report --extra server --extra dask --extra sheets --extra docs --extra dev --output-file requirements/dev.txt pyproject.toml
 
 clean: ## remove what the other targets made
 	rm -rf .venv site out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

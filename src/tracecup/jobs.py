@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import platform
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,7 +25,7 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
@@ -53,12 +54,14 @@ class Jobs(Executor):
 
 
 @contextmanager
-def engine(name: str = LOCAL) -> Iterator[Jobs | None]:
+def engine(name: str = LOCAL, prepare: Callable[[], object] | None = None) -> Iterator[Jobs | None]:
     """Where whole jobs run: None for `local` (this process), else an executor.
 
     `processes` are as many as this machine has cores, `dask://HOST:PORT` is a dask scheduler
     (package `distributed`, the extra `dask`), whose workers need the same tracecup. A worker that
     dies is replaced and its job done again. Leaving with an error, or by Ctrl-C, stops all jobs.
+    `prepare` travels with every job and is called before it is unpacked; it must be quick when it
+    was called before.
 
     >>> with engine("local") as jobs:
     ...     print(jobs)
@@ -74,7 +77,7 @@ def engine(name: str = LOCAL) -> Iterator[Jobs | None]:
     else:
         raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
     try:
-        yield jobs
+        yield jobs if prepare is None else PreparedJobs(jobs, prepare)
     except BaseException:
         jobs.stop()
         raise
@@ -132,6 +135,33 @@ def all_done(
         results[k] = future.result()
         told(len(results), len(calls))
     return [results[k] for k in range(len(calls))]
+
+
+class PreparedJobs(Jobs):
+    """Jobs that need something in the worker before they can even be unpacked there."""
+
+    def __init__(self, jobs: Jobs, prepare: Callable[[], object]) -> None:
+        self.workers, self._jobs, self._prepare = jobs.workers, jobs, prepare
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """Have `fn` called where `prepare` was called before."""
+        packed = pickle.dumps(partial(fn, *args, **kwargs))
+        sent: Future[R] = self._jobs.submit(_prepared, self._prepare, packed)
+        return sent
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the jobs below."""
+        self._jobs.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def stop(self) -> None:
+        """Stop the jobs below."""
+        self._jobs.stop()
+
+
+def _prepared(prepare: Callable[[], object], packed: bytes) -> Any:
+    """What a worker does: prepare, unpack, call."""
+    prepare()
+    return pickle.loads(packed)()  # packed by the process that asked, as the job itself is
 
 
 class ProcessJobs(Jobs):

@@ -1,4 +1,4 @@
-"""The documentation: its Python blocks run, and every command it shows exists with its options."""
+"""The documentation: every command it shows exists with its options (test_docs_run runs them)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 import typer
 
-import tracecup as tc
+from docpages import PAGES, ROOT, python_blocks
 from tracecup.cli.main import app
-from tracecup.front import data, naming
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WHOLE = typer.main.get_command(app)
 VERBS = "|".join(sorted(WHOLE.commands))
 FIRST_LINE = "tracecup commitment "
@@ -62,30 +59,6 @@ def test_the_check_itself_finds_mistakes():
     assert wrong_with("tracecup attack reid X --seed 1") == ""
 
 
-def blocks(page: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)
-
-
-class TestBlocks:
-    @pytest.fixture(autouse=True)
-    def small(self, monkeypatch, tmp_path):
-        """The demo with few users and days, in a folder of its own."""
-        made = data.load_demo
-
-        def few(days: int = 20, seed: int = 1, *, users: int = 300) -> tc.Data:
-            return made(days=2, seed=seed, users=10)
-
-        monkeypatch.setattr(tc, "load_demo", few)
-        monkeypatch.setattr(naming, "DEFENCES", ("None", "RR(8)"))
-        monkeypatch.chdir(tmp_path)
-
-    @pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
-    def test_run(self, page, capsys, tmp_path):
-        for block in blocks(page):
-            exec(compile(block, page, "exec"), {"__name__": "__main__"})
-        assert capsys.readouterr().out
-        assert list(tmp_path.glob("*.png"))
-
-    def test_the_walk_is_short(self):
-        lines = [line for line in blocks("docs/guide/python.md")[0].splitlines() if line.strip()]
-        assert len(lines) <= 15
+def test_the_walk_is_short():
+    walk = python_blocks(ROOT / "docs" / "guide" / "python.md")[0]
+    assert len([line for line in walk.splitlines() if line.strip()]) <= 15

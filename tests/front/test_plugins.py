@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
-from tracecup.front.plugins import load_plugin
+from tracecup.front.plugins import Source, install, load_plugin, shipped
+from tracecup.jobs import call_on, engine
 from tracecup.registry import parse
 from tracecup.traces import Traces, files
 
@@ -137,3 +139,48 @@ class TestCommands:
         one = ["--defence", "None", "--reid", "VisitProb-R", "--trace", "VisitProb-T"]
         assert run(["compare", *words, "--original", "orgtraces.csv", *one]) == 0
         assert "one long day" in capsys.readouterr().err
+
+
+class TestShipped:
+    """Workers that do not see the file get its source."""
+
+    def written(self, folder, name: str, step: int) -> str:
+        (folder / f"near_{name}.py").write_text(f"STEP = {step}\n")
+        text = f"from near_{name} import STEP\n" + SHIFT.format(name=name)
+        path = folder / f"{name}.py"
+        path.write_text(text.replace("+ steps", "+ STEP * steps"))
+        return str(path)
+
+    def test_nothing_to_ship(self):
+        assert shipped(None) is None
+
+    def test_the_neighbours_travel_with_it(self, folder):
+        path = self.written(folder, "with_near", 2)
+        load_plugin(path)
+        (source,) = shipped([path]).args[0]
+        assert [name for name, _ in source.files] == ["near_with_near.py", "with_near.py"]
+        assert pickle.loads(pickle.dumps(source)) == source
+
+    def test_an_edited_source_takes_the_place_of_the_old_one(self, folder):
+        def of(step: int) -> Source:
+            text = "import near\n" + SHIFT.format(name="edited").replace("steps)", "near.STEP)")
+            return Source("edited.py", "edited", (("edited.py", text), ("near.py", f"STEP={step}")))
+
+        city = City(Grid.from_metres(3, 3, width_m=500, height_m=9))
+        for step in (1, 2, 1):
+            install([of(step)])
+            install([of(step)])
+            moved = parse("obfuscator", "edited").obfuscate(city, Traces.of([[0]]), 1)
+            assert moved.regions.tolist() == [step]
+
+    def test_a_process_that_never_saw_the_file(self, folder, monkeypatch):
+        path = self.written(folder, "far_away", 2)
+        load_plugin(path)
+        method, prepare = parse("obfuscator", "far_away(1)"), shipped([path])
+        for file in folder.glob("*.py"):
+            file.unlink()
+        monkeypatch.setenv("TRACECUP_THREADS", "1")
+        city = City(Grid.from_metres(3, 3, width_m=500, height_m=9))
+        with engine("processes", prepare) as jobs:
+            moved = call_on(jobs, method.obfuscate, city, Traces.of([[0, 1]]), 1)
+        assert moved.regions.tolist() == [2, 3]

@@ -79,16 +79,47 @@ def submit(
 
     Example: `tracecup client submit anotraces_team001_data02_TRP.csv --method "PL(4,1)"`
     """
-    from tracecup.client.contest import new_key
-    from tracecup.client.naming import foreign, meant
-    from tracecup.errors import InvalidParameter
+    from tracecup.client.naming import meant
 
     require_there(file)
     said = meant(file.name, kind, challenge, target)
-    client = open_contest(contest, round_name)
+    return hand_in(
+        open_contest(contest, round_name),
+        file,
+        said,
+        folder=folder,
+        method=method,
+        consent=consent,
+        confirm_invalid=confirm_invalid,
+        check=not no_check,
+        once_more=once_more,
+        wait=wait,
+        as_json=as_json,
+    )
+
+
+def hand_in(
+    client: ContestClient,
+    file: Path,
+    said: Meant,
+    *,
+    folder: Path | None,
+    method: str,
+    consent: bool,
+    wait: bool,
+    as_json: bool,
+    confirm_invalid: bool = False,
+    check: bool = True,
+    once_more: bool = False,
+) -> int:
+    """Check a file here, send it, and say what became of it; the exit code."""
+    from tracecup.client.contest import new_key
+    from tracecup.client.naming import foreign
+    from tracecup.errors import InvalidParameter
+
     if reason := foreign(said, client.team_number()):
         raise InvalidParameter(f"{file.name}: {reason}")
-    if not no_check:
+    if check:
         bad = _bad_here(client, folder, file, said, confirm_invalid)
         if bad:
             listed = [vars(one) for one in bad]

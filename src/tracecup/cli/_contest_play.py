@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ def play_and_tell(
     from tracecup.contest.stages import StageClock, peak_mb, read_timings
     from tracecup.facts import board_of_archive
 
+    reported = reported and can_report()
     with stages_shown() as progress:
         archive = play(folder, season, world, progress, jobs)
         after = StageClock(folder, progress)
@@ -82,6 +84,16 @@ def play_and_tell(
         table_of("Where it is", rows),
     )
     return 0
+
+
+def can_report() -> bool:
+    """Whether reports can be drawn here; says so if not, before the long work begins."""
+    if find_spec("vl_convert") is not None:
+        return True
+    people().print(
+        'no report: vl-convert is not installed (pip install "tracecup\\[report]")', soft_wrap=True
+    )
+    return False
 
 
 def write_html_report(folder: Path, path: Path) -> Path:

@@ -271,10 +271,13 @@ def audit(
     from tracecup.jobs import engine as engine_of
     from tracecup.records.zones import Zone
     from tracecup.report.audit import write_audit
+    from tracecup.report.figures import drawer
     from tracecup.study.audit import portfolio
     from tracecup.study.verdict import LIMIT, answer
     from tracecup.study.verdictwords import answer_dict
 
+    if html:
+        drawer()  # before the long work, not after it
     tables = RawTables(raw, split, raw_reference, raw_released, raw_original, raw_ids)
     files = [path for path in (reference, original, released, id_table, obfuscated) if path]
     if tables.given and files:

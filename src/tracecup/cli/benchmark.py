@@ -104,6 +104,7 @@ def benchmark(
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
     """
     from tracecup.errors import InvalidParameter
+    from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.study import comparison
     from tracecup.study.sweep import sweep
@@ -120,7 +121,7 @@ def benchmark(
     sets = find_data(folders)
     learned = all(one.suits_shipped_model() for one in sets)
     every = comparison.portfolio(strength, learned=learned)
-    with engine_of(engine) as executor, progress("sweeping") as advance:
+    with engine_of(engine, shipped(plugin)) as executor, progress("sweeping") as advance:
         made = sweep(
             sets,
             out,

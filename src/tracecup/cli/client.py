@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typer
 
+from tracecup.cli._client_attack import attack
 from tracecup.cli._client_boards import defence, results, targets
 from tracecup.cli._client_common import Verb
 from tracecup.cli._client_data import check, download
@@ -24,6 +25,7 @@ COMMANDS: dict[str, Verb] = {
     "describe": describe,
     "withdraw": withdraw,
     "targets": targets,
+    "attack": attack,
     "defence": defence,
     "results": results,
     "logout": logout,
@@ -32,9 +34,9 @@ HELP = """Take part in a contest on a server.
 
 The way through a contest: `login` once; `download` your data; anonymize; `check` the file with the
 server's own rules, which costs nothing; `submit` it. When the releases are out, `download` again,
-see your `targets`, attack, and `submit` the answers, one by one or as one zip. `defence` tells
-which attack hurts you, `results` who stands where. `status` says at any time what comes next, how
-much time is left, and how many tries.
+see your `targets`, and `attack` them all in one go, or attack in your own way and `submit` the
+answers, one by one or as one zip. `defence` tells which attack hurts you, `results` who stands
+where. `status` says at any time what comes next, how much time is left, and how many tries.
 """
 
 

@@ -85,6 +85,7 @@ def compare(
     """
     from tracecup.attack.learned import shipped_suits
     from tracecup.facts.text import spelled
+    from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
@@ -104,7 +105,7 @@ def compare(
     )
     every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
     kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
-    with engine_of(engine) as jobs, progress("comparing") as advance:
+    with engine_of(engine, shipped(plugin)) as jobs, progress("comparing") as advance:
         results = comparison.compare(
             where,
             known,

@@ -29,6 +29,8 @@ API = "/api/v1"
 MAX_JSON_BYTES = 64 << 20
 BUSY = (429, 502, 503, 504)
 LONGEST_PAUSE = 60.0
+BROKEN_OFF = (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSLError)
+"""How a connection ends in the middle of an answer; other errors of the system are the disk's."""
 
 
 class Refusal(TraceCupError):
@@ -92,8 +94,11 @@ class Connection:
 
     def get(self, path: str, **query: str | None) -> Any:
         """The JSON at an address of the API."""
-        with self.open("GET", path, query=query) as response:
-            return _json(response, self.account.url)
+        return self._json("GET", path, query=query, again=True)[1]
+
+    def text(self, path: str) -> bytes:
+        """What stands at an address of the API, as it is."""
+        return self._whole("GET", path, again=True)[1]
 
     def post(
         self,
@@ -106,13 +111,11 @@ class Connection:
         """Do something; `again` says that doing it twice is doing it once."""
         held = json.dumps(payload or {}).encode()
         body = Body("application/json", len(held), lambda: iter([held]))
-        with self.open(method, path, body=body, again=again) as response:
-            return _json(response, self.account.url)
+        return self._json(method, path, body=body, again=again)[1]
 
     def send(self, path: str, body: Body, headers: Mapping[str, str]) -> tuple[int, Any]:
         """Hand in a body under an idempotency key, which makes it safe to try again."""
-        with self.open("POST", path, body=body, headers=headers, again=True) as response:
-            return response.status, _json(response, self.account.url)
+        return self._json("POST", path, body=body, headers=headers, again=True)
 
     @contextmanager
     def open(
@@ -136,6 +139,34 @@ class Connection:
         """Wait before the next try: twice as long each time, as long as the server asks for."""
         wait = min(LONGEST_PAUSE, asked if asked is not None else 0.5 * 2**attempt)
         self._sleep(wait * (1 + self._random.random() / 4))
+
+    def _json(self, method: str, path: str, **more: Any) -> tuple[int, Any]:
+        status, read = self._whole(method, path, **more)
+        if not read:
+            return status, None
+        try:
+            return status, json.loads(read)
+        except ValueError:
+            said = "answered with something that is not JSON"
+            raise Unreachable(self.account.url, said) from None
+
+    def _whole(self, method: str, path: str, *, again: bool, **more: Any) -> tuple[int, bytes]:
+        """Status and body; an answer that breaks off is asked for again where that is safe."""
+        for attempt in range(self._tries):
+            with self.open(method, path, again=again, **more) as response:
+                try:
+                    read = response.read(MAX_JSON_BYTES)
+                    if not response.length:  # a short read is no error of http.client
+                        return response.status, read
+                    if len(read) == MAX_JSON_BYTES:
+                        raise Unreachable(self.account.url, "answered with too much")
+                    broken: Exception = http.client.IncompleteRead(read, response.length)
+                except BROKEN_OFF as error:
+                    broken = error
+            if not again:
+                break
+            self.pause(attempt)
+        raise Unreachable(self.account.url, f"broke off its answer: {broken}") from broken
 
     def _asked(
         self,
@@ -191,19 +222,6 @@ class Connection:
             request.add_header("Content-Type", body.content_type)
             request.add_header("Content-Length", str(body.length))
         return request
-
-
-def _json(response: http.client.HTTPResponse, url: str) -> Any:
-    try:
-        read = response.read(MAX_JSON_BYTES + 1)
-    except (OSError, http.client.HTTPException) as error:
-        raise Unreachable(url, f"broke off its answer: {error}") from error
-    if not read:
-        return None
-    try:
-        return json.loads(read)
-    except ValueError:
-        raise Unreachable(url, "answered with something that is not JSON") from None
 
 
 def _refused(error: urllib.error.HTTPError, url: str) -> TraceCupError:

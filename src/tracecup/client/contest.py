@@ -72,10 +72,8 @@ class ContestClient:
     def download(self, folder: Path, progress: Progress = lambda done, total: None) -> list[Answer]:
         """Fetch the rules and every file into a folder; only what is missing travels."""
         got = fetch_all(self.connection, self.files(), folder, progress)
-        with self.connection.open("GET", self._path("/rules")) as response:
-            text = response.read()
         with atomic_write(folder / RULES_FILE) as file:
-            file.write(text)
+            file.write(self.connection.text(self._path("/rules")))
         return [file.told(fetched) for file, fetched in got]
 
     def submit(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tracecup.client.connection import Connection, Unreachable
+from tracecup.client.connection import BROKEN_OFF, Connection, Unreachable
 from tracecup.errors import UnreadableFile
 
 Progress = Callable[[float, float], None]
@@ -103,7 +103,7 @@ def fetch(
         try:
             if have < file.size or file.size == 0:
                 _append(connection, file, part, have, advance)
-        except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
+        except BROKEN_OFF as error:
             got_on = part.is_file() and part.stat().st_size > have
             stuck = 0 if got_on else stuck + 1
             if stuck == STUCK_TRIES:
@@ -143,7 +143,7 @@ def save_stream(
             out.flush()
             os.fsync(out.fileno())
         part.replace(target)
-    except (http.client.HTTPException, ConnectionError, TimeoutError) as error:
+    except BROKEN_OFF as error:
         raise Unreachable(connection.account.url, f"broke off {target.name}") from error
     finally:
         part.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ What a participant does in the attack phase, without a server.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -97,18 +97,21 @@ def attack_all(
     out: Path,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
+    only: Collection[str] | None = None,
 ) -> Answered:
     """Attack every release in `folder` but those of `team`, and write the answers as a zip.
 
     File names are those of the contest (`etable_team001-003_data02_TRP.csv`), so that `tracecup
-    client submit` takes the zip as it is. At most one attack of each kind.
+    client submit` takes the zip as it is. At most one attack of each kind. `only` names the
+    answers that are wanted; without it all are.
     """
     chosen = list(attacks)
-    kinds: list[AttackKind] = ["reid" if isinstance(a, ReidAttack) else "trace" for a in chosen]
-    if not chosen or len(set(kinds)) < len(kinds):
+    by_kind = {kind_of(attack): attack for attack in chosen}
+    if not chosen or len(by_kind) < len(chosen):
         raise InvalidParameter("one re-identification, one trace inference, or one of each")
-    targets, lone = find_targets(folder)
-    targets = [target for target in targets if target.about.team != team]
+    found, lone = find_targets(folder)
+    targets = [(target, _wanted(target, team, by_kind, only)) for target in found]
+    targets = [(target, names) for target, names in targets if names]
     if not targets:
         raise InvalidParameter(
             f"{folder} holds no release of another team with its reference traces "
@@ -121,17 +124,35 @@ def attack_all(
         atomic_write(out) as file,
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed,
     ):
-        for k, target in enumerate(targets):
-            case, about = target.case(city, clock), target.about
-            for kind, method in zip(kinds, chosen, strict=True):
-                name = attack_file(CHALLENGES[kind].answer, team, about.team, about.challenge)
+        for k, (target, wanted) in enumerate(targets):
+            case = target.case(city, clock)
+            for kind, name in wanted.items():
                 plain = Path(scratch) / name
-                ANSWERS[kind].write(plain, _answer(method, case, child_seed(seed, name)))
+                ANSWERS[kind].write(plain, _answer(by_kind[kind], case, child_seed(seed, name)))
                 _pack(packed, plain)
                 names.append(name)
             if progress:
                 progress(k + 1, len(targets))
     return Answered(tuple(names), tuple(lone))
+
+
+def kind_of(attack: Attack) -> AttackKind:
+    """Which question an attack answers."""
+    return "reid" if isinstance(attack, ReidAttack) else "trace"
+
+
+def _wanted(
+    target: Target, team: str, kinds: Iterable[AttackKind], only: Collection[str] | None
+) -> dict[AttackKind, str]:
+    """The answers to make about one target, by kind; none about the own team."""
+    about = target.about
+    if about.team == team:
+        return {}
+    named = {
+        kind: attack_file(CHALLENGES[kind].answer, team, about.team, about.challenge)
+        for kind in kinds
+    }
+    return {kind: name for kind, name in named.items() if only is None or name in only}
 
 
 def _answer(method: Attack, case: Case, draw: int) -> Answer:

@@ -8,6 +8,7 @@ from tracecup.front.benchmarks import Benchmark, benchmark
 from tracecup.front.data import Data, load, load_demo
 from tracecup.front.decorators import obfuscator
 from tracecup.front.evaluation import Evaluation, compare, evaluate
+from tracecup.front.maps import TraceMap, draw_map
 from tracecup.front.naming import methods
 from tracecup.front.releases import Release, attack, publish, score
 
@@ -16,10 +17,12 @@ __all__ = [
     "Data",
     "Evaluation",
     "Release",
+    "TraceMap",
     "attack",
     "audit",
     "benchmark",
     "compare",
+    "draw_map",
     "evaluate",
     "load",
     "load_demo",

@@ -1,18 +1,25 @@
 """Methods from a file of your own: `my.py` or `my.py:Class`, known by name in this process.
 
-What the file registers is known; a class without a name gets that of the class.
+What the file registers is known; a class without a name gets that of the class. For workers that
+do not see the file its source travels (`shipped`).
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import inspect
 import re
+import shutil
 import sys
+import tempfile
 import traceback
-from dataclasses import is_dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, is_dataclass
+from functools import partial
 from os import fspath
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 
 from tracecup.checks.suite import kind_of
@@ -23,6 +30,58 @@ from tracecup.registry import Method, nearest, register
 _CLASS = re.compile(r"(.+\.py):([A-Za-z_]\w*)", re.ASCII)
 
 
+@dataclass(frozen=True)
+class Source:
+    """A plug-in to be loaded elsewhere: how it is asked for, its module, and the files it needs.
+
+    `files` are pairs of a path, relative to the plug-in's folder, and a text.
+    """
+
+    asked: str
+    module: str
+    files: tuple[tuple[str, str], ...]
+
+
+_installed: dict[str, tuple[Source, Path]] = {}
+_installing = Lock()
+
+
+def shipped(plugins: Iterable[str] | None) -> Callable[[], object] | None:
+    """What makes plug-ins known in another process, as `tracecup.jobs.engine` takes it.
+
+    Their sources travel, with those of the neighbours that they imported; None without plug-ins.
+    """
+    sources = tuple(_source(one) for one in plugins or ())
+    return partial(install, sources) if sources else None
+
+
+def install(sources: Iterable[Source]) -> None:
+    """Load plug-ins from their sources, once in a process and again when a source has changed."""
+    with _installing:
+        for source in sources:
+            known, before = _installed.get(source.module, (None, Path()))
+            if known == source:
+                continue
+            if known is not None:
+                _forget(before)
+            folder = Path(tempfile.mkdtemp(prefix="tracecup-plugin-"))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            for name, text in source.files:
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            _methods_in(str(folder / source.asked), source.module)
+            _installed[source.module] = source, folder
+
+
+def _forget(folder: Path) -> None:
+    """Take away the modules of a folder: workers live longer than an edited file."""
+    for name, module in list(sys.modules.items()):
+        if Path(getattr(module, "__file__", None) or "/").is_relative_to(folder):
+            del sys.modules[name]
+    sys.path[:] = [path for path in sys.path if path != str(folder)]
+
+
 def load_plugin(where: PathName) -> list[type[Method]]:
     """Import the file and make its methods known; they are returned, in the order of the file.
 
@@ -30,9 +89,13 @@ def load_plugin(where: PathName) -> list[type[Method]]:
     folder of the file is on the search path, so that it may import its neighbours. A file is
     run once, however often it is asked for.
     """
+    return _methods_in(where)
+
+
+def _methods_in(where: PathName, called: str = "") -> list[type[Method]]:
     found = _CLASS.fullmatch(fspath(where))
     path = Path(found[1] if found else where)
-    module = _imported(path)
+    module = _imported(path, called)
     own = [
         value
         for value in vars(module).values()
@@ -62,8 +125,27 @@ def load_plugin(where: PathName) -> list[type[Method]]:
     return own
 
 
-def _imported(path: Path) -> ModuleType:
-    """The file as a module, under the name of the file if that is free."""
+def _source(where: str) -> Source:
+    """A plug-in that is loaded here, with the modules of its folder that are loaded, too."""
+    found = _CLASS.fullmatch(where)
+    path = Path(found[1] if found else where).resolve()
+    module, files = _imported(path), {path.name: path.read_text(encoding="utf-8")}
+    for other in list(sys.modules.values()):
+        file = Path(getattr(other, "__file__", None) or "/")
+        if file.suffix == ".py" and file.is_relative_to(path.parent) and not _is_installed(file):
+            files[file.relative_to(path.parent).as_posix()] = file.read_text(encoding="utf-8")
+    asked = path.name + (f":{found[2]}" if found else "")
+    return Source(asked, module.__name__, tuple(sorted(files.items())))
+
+
+def _is_installed(file: Path) -> bool:
+    """Whether a file belongs to an installed package, which workers have themselves."""
+    own = Path(__file__).parents[1]
+    return "site-packages" in file.parts or file.is_relative_to(own)
+
+
+def _imported(path: Path, called: str = "") -> ModuleType:
+    """The file as a module, under the name of the file if that is free, or as it is called."""
     whole = path.resolve()
     if path.suffix != ".py":
         raise InvalidParameter(f"a plug-in is a file my.py or my.py:Class, got {path.name!r}")
@@ -72,7 +154,7 @@ def _imported(path: Path) -> ModuleType:
     for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == str(whole) and module.__name__ != "__main__":
             return module
-    name = whole.stem if _is_free(whole.stem) else f"tracecup_plugin_{whole.stem}"
+    name = called or (whole.stem if _is_free(whole.stem) else f"tracecup_plugin_{whole.stem}")
     spec = importlib.util.spec_from_file_location(name, whole)
     assert spec is not None
     assert spec.loader is not None

@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from types import ModuleType
 
 from tracecup.charts import theme
 from tracecup.charts.figure import FOLLOW_THE_PAGE, Control, Figure, View
 from tracecup.charts.theme import Spec
+from tracecup.errors import TraceCupError
 from tracecup.report.markup import Html, element, scrolling, table
 
 
@@ -69,20 +71,27 @@ def views_of(charts: Sequence[Figure]) -> Mapping[str, object]:
     }
 
 
+def drawer() -> ModuleType:
+    """The library that draws; an error that says how to get it where it is not there."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise TraceCupError(
+            'reports need vl-convert: install it with pip install "tracecup[report]"'
+        ) from error
+    return vl_convert
+
+
 @cache
 def script() -> str:
     """Vega, Vega-Lite, Vega-Embed and page.js in one text; made once per process (about 3 s)."""
     driver = resources.files("tracecup.report").joinpath("page.js").read_text("utf-8")
-    import vl_convert
-
-    return str(vl_convert.javascript_bundle(driver))
+    return str(drawer().javascript_bundle(driver))
 
 
 def still_picture(spec: Spec) -> str:
     """The specification as SVG text, in the light theme."""
-    import vl_convert
-
-    svg = vl_convert.vegalite_to_svg(
+    svg = drawer().vegalite_to_svg(
         {**spec, "background": "white"},
         config=theme.light(),
         allowed_base_urls=[],

@@ -1,0 +1,87 @@
+"""Run by the Python of an installation: imports every public name and every module, prints JSON.
+
+With names of packages behind it, only these (and the standard library) can be imported, as if
+nothing else were installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import sys
+import tempfile
+from importlib.util import find_spec
+
+
+class Refusing:
+    """Finds nothing but the packages that are named."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.known = {*names, "tracecup", *sys.stdlib_module_names}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if path is None and name not in self.known:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def modules() -> list[str]:
+    """All modules of the package, without importing any."""
+    import tracecup
+
+    def within(paths: list[str], head: str) -> list[str]:
+        found = []
+        for one in pkgutil.iter_modules(paths, head):
+            found.append(one.name)
+            if one.ispkg:
+                deeper = [f"{path}/{one.name.rsplit('.', 1)[1]}" for path in paths]
+                found += within(deeper, f"{one.name}.")
+        return found
+
+    return [name for name in within(list(tracecup.__path__), "tracecup.") if "__main__" not in name]
+
+
+def look() -> dict[str, object]:
+    """What can be imported: public names, modules, and for the others the package they lack."""
+    import tracecup as tc
+
+    names = [name for name in tc.__all__ if getattr(tc, name) is not None]
+    if "django" in sys.modules or _is_there("django"):
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["TRACECUP_SERVER_DIR"] = folder
+            os.environ["DJANGO_SETTINGS_MODULE"] = "tracecup.server.settings"
+            importlib.import_module("django").setup()
+            return _imported(names)
+    return _imported(names)
+
+
+def _imported(names: list[str]) -> dict[str, object]:
+    missing, found = {}, modules()
+    for name in found:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            missing[name] = (error.name or "").partition(".")[0]
+    used = sorted({name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names)
+    return {
+        "names": len(names),
+        "public": list(importlib.import_module("tracecup").__all__) == names,
+        "modules": len(found),
+        "missing": missing,
+        "used": used,
+        "from": importlib.import_module("tracecup").__file__,
+    }
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.meta_path.insert(0, Refusing(sys.argv[1:]))
+    print(json.dumps(look()))

@@ -1,0 +1,124 @@
+"""The wheel: what it asks for, what is in it, and that it works where nothing else is installed.
+
+`make wheel-check` installs it for real, with each extra; here other packages are hidden.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from email import message_from_bytes
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LOOK = ROOT / "tests" / "support" / "everyname.py"
+BASE = {"numpy", "scipy", "numba", "pyarrow", "zstandard", "typer", "rich"}
+"""What every installation has; each is used by code of the package that needs no extra."""
+EXTRAS = {"plot", "report", "server", "sheets", "dask", "learn", "gpu", "docs", "dev"}
+NEEDS = {"tracecup.server": "server", "tracecup.learn": "learn"}
+"""Rooms that cannot be imported without an extra."""
+MOST_MB = 16
+"""Of which the shipped models are nine."""
+
+
+def called(requirement: str) -> str:
+    """The name of a requirement, as pip compares them."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> Path:
+    """Built as a package index would get it."""
+    out = tmp_path_factory.mktemp("wheel")
+    words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return next(out.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def asked(wheel) -> list[str]:
+    """Its requirements, in its own words."""
+    with zipfile.ZipFile(wheel) as held:
+        name = next(name for name in held.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_bytes(held.read(name)).get_all("Requires-Dist")
+
+
+class TestRequirements:
+    def test_the_base_is_small_in_number(self, asked):
+        assert {called(one) for one in asked if "extra ==" not in one} == BASE
+
+    def test_extras(self, asked):
+        assert set(re.findall(r"extra == '([\w-]+)'", "\n".join(asked))) == EXTRAS
+
+
+class TestContents:
+    def test_all_of_the_package_and_nothing_else(self, wheel):
+        with zipfile.ZipFile(wheel) as held:
+            packed = {name for name in held.namelist() if name.startswith("tracecup/")}
+            other = set(held.namelist()) - packed
+        listed = subprocess.run(
+            ["git", "ls-files", "src/tracecup"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if listed.returncode:
+            pytest.skip("skipped: this is no checkout of git")
+        kept = {name.removeprefix("src/") for name in listed.stdout.split()}
+        kept = {name for name in kept if (ROOT / "src" / name).exists()}
+        assert kept <= packed
+        assert all(".dist-info/" in name for name in other)
+
+    def test_its_size(self, wheel):
+        assert wheel.stat().st_size < MOST_MB * 1_000_000
+
+
+@pytest.fixture(scope="module")
+def seen(wheel, asked, tmp_path_factory) -> dict:
+    """What can be imported of the unpacked wheel with the base's packages alone."""
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as held:
+        held.extractall(folder)
+    env = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, str(LOOK), *modules_of(asked)]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return {**json.loads(done.stdout), "folder": folder}
+
+
+class TestInstalled:
+    def test_it_is_the_wheel_that_was_looked_at(self, seen):
+        assert Path(seen["from"]).is_relative_to(seen["folder"])
+
+    def test_every_public_name_is_there(self, seen):
+        assert seen["public"]
+        assert seen["names"] > 20
+
+    def test_only_rooms_with_an_extra_lack_something(self, seen):
+        rooms = {".".join(name.split(".")[:2]) for name in seen["missing"]}
+        assert rooms <= set(NEEDS)
+        assert set(seen["missing"].values()) <= {"django", "ninja", "jax", "whitenoise", "waitress"}
+
+    def test_everything_that_is_installed_is_used(self, seen):
+        assert set(seen["used"]) >= BASE
+
+
+def modules_of(asked: list[str]) -> list[str]:
+    """The top modules of the base's packages with all that they need, by what is installed here."""
+    wanted, known = [called(one) for one in asked if "extra ==" not in one], set()
+    while wanted:
+        name = wanted.pop()
+        if name not in known:
+            known.add(name)
+            wanted += [called(one) for one in metadata.requires(name) or () if ";" not in one]
+    owners = metadata.packages_distributions()
+    return [top for top, names in owners.items() if known & {called(name) for name in names}]
