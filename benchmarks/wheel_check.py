@@ -1,7 +1,8 @@
 """`make wheel-check`: a built wheel in bare environments, the base and then each extra.
 
 Every environment must import all public names and modules that need no other extra, and use its
-extra once; prints what each one takes on the disk. Packages come from wherever pip gets them.
+extra once; prints what each one takes on the disk, without compiled Python. Packages come from
+wherever pip gets them.
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ class Environment:
 
     def install(self, what: str) -> int:
         """Install with pip; the bytes that it added, without a copy of what `above` has."""
-        quiet = ("--quiet", "--disable-pip-version-check", "--root-user-action=ignore")
-        self.python("-m", "pip", "install", *quiet, what)
+        quiet = ("--quiet", "--no-compile", "--disable-pip-version-check")
+        self.python("-m", "pip", "install", *quiet, "--root-user-action=ignore", what)
         twice = size_of(self.packages / "tracecup") if self.above else 0
         return size_of(self.packages) - self.bare - twice
 
     def look(self, *having: str) -> str:
         """Import everything; what may be missing depends on the extras that are there."""
-        found = json.loads(self.python(str(LOOK)))
+        found = json.loads(self.python(str(LOOK), "--all"))
         rooms = {".".join(name.split(".")[:2]) for name in found["missing"]}
         without = {room for room, extras in NEEDS.items() if not set(extras) & set(having)}
         if not found["public"] or rooms - without:

@@ -22,8 +22,6 @@ LOOK = ROOT / "tests" / "support" / "everyname.py"
 BASE = {"numpy", "scipy", "numba", "pyarrow", "zstandard", "typer", "rich"}
 """What every installation has; each is used by code of the package that needs no extra."""
 EXTRAS = {"plot", "report", "server", "sheets", "dask", "learn", "gpu", "docs", "dev"}
-NEEDS = {"tracecup.server": "server", "tracecup.learn": "learn"}
-"""Rooms that cannot be imported without an extra."""
 MOST_MB = 16
 """Of which the shipped models are nine."""
 
@@ -103,10 +101,8 @@ class TestInstalled:
         assert seen["public"]
         assert seen["names"] > 20
 
-    def test_only_rooms_with_an_extra_lack_something(self, seen):
-        rooms = {".".join(name.split(".")[:2]) for name in seen["missing"]}
-        assert rooms <= set(NEEDS)
-        assert set(seen["missing"].values()) <= {"django", "ninja", "jax", "whitenoise", "waitress"}
+    def test_every_room_and_the_command_line_are_there(self, seen):
+        assert seen["missing"] == {}
 
     def test_everything_that_is_installed_is_used(self, seen):
         assert set(seen["used"]) >= BASE

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 
 import pytest
 
 import tracecup as tc
 from docpages import PAGES, commands, make_gps, make_world, named, python_blocks, reasons
+from tracecup import registry
 from tracecup.cli.main import run
 from tracecup.front import data, naming
 
@@ -49,10 +51,14 @@ LONG = {
     "README.md",
     "docs/index.md",
     "docs/guide/audit.md",
+    "docs/guide/benchmark.md",
     "docs/guide/contest.md",
+    "docs/guide/methods.md",
     "docs/guide/report.md",
+    "docs/guide/strength.md",
     "docs/guide/synthesizers.md",
     "docs/howto/audit-your-data.md",
+    "docs/methods/unicity.md",
 }
 """Pages that take more than a second or two: `make docs-check`."""
 MARKED = {
@@ -61,6 +67,10 @@ MARKED = {
     "docs/howto/many-machines.md",
 }
 """Pages with Python blocks that say why they are not run (`<!-- not run: ... -->`)."""
+
+
+PLUGINS = ("mine", "my_attack", "tracecup_plugin_mine", "tracecup_plugin_my_attack")
+"""Modules that `--plugin` and `check` make of the world's files."""
 
 
 def marked(page):
@@ -84,6 +94,18 @@ def world(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     make_world(folder)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def forgetful():
+    """What a page registers is gone after it: pages define the same methods."""
+    kept = {kind: dict(known) for kind, known in registry._methods.items()}
+    yield
+    for kind, known in kept.items():
+        registry._methods[kind].clear()
+        registry._methods[kind].update(known)
+    for name in PLUGINS:
+        sys.modules.pop(name, None)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
-"""Run by the Python of an installation: imports every public name and every module, prints JSON.
+"""Run by the Python of an installation: imports every public name and every room, prints JSON.
 
-With names of packages behind it, only these (and the standard library) can be imported, as if
-nothing else were installed.
+With `--all` every module of every room. With names of packages behind it, only these (and the
+standard library) can be imported, as if nothing else were installed.
 """
 
 from __future__ import annotations
@@ -22,27 +22,31 @@ class Refusing:
         self.known = {*names, "tracecup", *sys.stdlib_module_names}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if path is None and name not in self.known:
+        # `sysconfig` keeps what it knows in a module that is not on the list of the library.
+        if path is None and name not in self.known and not name.startswith("_sysconfigdata"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def modules() -> list[str]:
-    """All modules of the package, without importing any."""
+def modules(*, deep: bool) -> list[str]:
+    """The rooms of the package, or all modules, without importing any."""
     import tracecup
 
     def within(paths: list[str], head: str) -> list[str]:
         found = []
         for one in pkgutil.iter_modules(paths, head):
             found.append(one.name)
-            if one.ispkg:
+            if one.ispkg and deep:
                 deeper = [f"{path}/{one.name.rsplit('.', 1)[1]}" for path in paths]
                 found += within(deeper, f"{one.name}.")
         return found
 
-    return [name for name in within(list(tracecup.__path__), "tracecup.") if "__main__" not in name]
+    found = [
+        name for name in within(list(tracecup.__path__), "tracecup.") if "__main__" not in name
+    ]
+    return found if deep else [*found, "tracecup.cli.main"]
 
 
-def look() -> dict[str, object]:
+def look(*, deep: bool) -> dict[str, object]:
     """What can be imported: public names, modules, and for the others the package they lack."""
     import tracecup as tc
 
@@ -52,12 +56,12 @@ def look() -> dict[str, object]:
             os.environ["TRACECUP_SERVER_DIR"] = folder
             os.environ["DJANGO_SETTINGS_MODULE"] = "tracecup.server.settings"
             importlib.import_module("django").setup()
-            return _imported(names)
-    return _imported(names)
+            return _imported(names, deep)
+    return _imported(names, deep)
 
 
-def _imported(names: list[str]) -> dict[str, object]:
-    missing, found = {}, modules()
+def _imported(names: list[str], deep: bool) -> dict[str, object]:
+    missing, found = {}, modules(deep=deep)
     for name in found:
         try:
             importlib.import_module(name)
@@ -82,6 +86,7 @@ def _is_there(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        sys.meta_path.insert(0, Refusing(sys.argv[1:]))
-    print(json.dumps(look()))
+    given = sys.argv[1:]
+    if known := [name for name in given if name != "--all"]:
+        sys.meta_path.insert(0, Refusing(known))
+    print(json.dumps(look(deep="--all" in given)))

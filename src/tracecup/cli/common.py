@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
@@ -17,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tracecup.cli._fitting import print_tables
+from tracecup.cli._progress import progress as progress  # noqa: PLC0414 - what verbs share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,8 +135,6 @@ Confidence = Annotated[
 PerUser = Annotated[
     bool, typer.Option("--per-user", help="With --json: also each user's own value.")
 ]
-
-PROGRESS_AFTER_SECONDS = 2.0
 
 
 def people() -> Console:
@@ -359,39 +357,3 @@ def file_problems(error: InvalidFile) -> dict[str, Any]:
         "problems": [vars(problem) for problem in error.problems],
         "problem_count": error.total,
     }
-
-
-@contextmanager
-def progress(text: str) -> Iterator[Any]:
-    """A progress bar on stderr for long work; silent when stderr is not a terminal.
-
-    Yields a function `advance(done, total)`; the bar appears after two seconds.
-    """
-    import time
-
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = people()
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}%"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    started, task, running = time.monotonic(), bar.add_task(text, total=None), False
-
-    def advance(done: float, total: float) -> None:
-        nonlocal running
-        if not running and time.monotonic() - started > PROGRESS_AFTER_SECONDS:
-            bar.start()
-            running = True
-        bar.update(task, completed=done, total=total)
-
-    try:
-        yield advance
-    finally:
-        if running:
-            bar.stop()

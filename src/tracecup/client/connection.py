@@ -184,6 +184,8 @@ class Connection:
             try:
                 response: http.client.HTTPResponse
                 response = self._opener.open(request, timeout=self._timeout)
+                if _has_no_end(response):
+                    raise http.client.IncompleteRead(b"")
                 return response
             except urllib.error.HTTPError as error:
                 refused = _refused(error, self.account.url)
@@ -234,6 +236,13 @@ def _refused(error: urllib.error.HTTPError, url: str) -> TraceCupError:
         return Unreachable(url, f"{said}; is this the address of a contest server?")
     finally:
         error.close()
+
+
+def _has_no_end(response: http.client.HTTPResponse) -> bool:
+    """Whether an answer broke off within its headers, which http.client takes for all of them."""
+    headers = response.headers
+    known = "Content-Length" in headers or "Transfer-Encoding" in headers
+    return not known and response.status not in (204, 304)
 
 
 def _seconds(headers: Message) -> float | None:

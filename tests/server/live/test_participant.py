@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from dropping import dropping_way
 from tracecup.city import read_city
@@ -42,7 +43,8 @@ release_tries = 100
 [feedback]
 policy = "exact"
 """
-TEAMS, HAND_INS = (1, 2, 3), 50
+TEAMS = (1, 2, 3)
+HAND_INS = [6, pytest.param(50, marks=pytest.mark.slow)]
 HOUR, PATIENCE = 3600.0, 600.0
 DATA = Path("spring/final")
 API = "/api/v1/contests/spring"
@@ -128,7 +130,7 @@ class Story:
         heads = [one for one in heads if asked.lower() in one]
         assert ["range: bytes=" in one for one in heads] == [False, True, True]
 
-    def defend(self, rng: np.random.Generator) -> None:
+    def defend(self, hand_ins: int, rng: np.random.Generator) -> None:
         """A method of the package, checked and handed in, with a break in the middle."""
         self.to_hour(2.1)
         release = Entry(1).file("anotraces", ".csv")
@@ -148,7 +150,7 @@ class Story:
         assert receipt["utility"] == checked["utility"]
         assert receipt["repeated"] is True  # the second of four requests was the one
         assert [one["ref"] for one in self.me("client", "list")["submissions"]] == [receipt["ref"]]
-        for k in range(HAND_INS):
+        for k in range(hand_ins):
             self.random_hand_in(self.players[TEAMS[k % 3]], k, rng)
 
     def random_hand_in(self, player: Player, k: int, rng: np.random.Generator) -> None:
@@ -200,7 +202,8 @@ class Story:
         assert compared >= 18
 
 
-def test_from_the_download_to_the_scores(new_server, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("hand_ins", HAND_INS)
+def test_from_the_download_to_the_scores(hand_ins, new_server, tmp_path, monkeypatch, capsys):
     served = new_server().start()
     tokens = json.loads(served.python(SET_UP, RULES=RULES))
     players = {k: Player(k, tmp_path / f"team{k}", monkeypatch, capsys) for k in TEAMS}
@@ -210,7 +213,7 @@ def test_from_the_download_to_the_scores(new_server, tmp_path, monkeypatch, caps
             player("client", "login", way.url, "--token-file", "token")
         story = Story(served, way, players)
         story.download()
-        story.defend(np.random.default_rng(50))
+        story.defend(hand_ins, np.random.default_rng(50))
         story.attack()
         story.read_scores()
         assert way.drops == []

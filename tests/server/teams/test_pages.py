@@ -181,6 +181,7 @@ class TestRelease:
         assert complaints(html) == []
         assert "0.7500, not below the floor of 0.7" in html
         assert 'id="distances"' in html
+        assert 'id="trace"' in html  # the first user's days, before and after
         assert 'id="moved"' in html
         assert not Submission.objects.exists()
 

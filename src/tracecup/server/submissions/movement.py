@@ -8,9 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
 from ninja import Schema
 
-from tracecup.facts.contest import Movement
+from tracecup.charts.figure import Figure
+from tracecup.charts.tracemaps import trace_maps
+from tracecup.facts.contest import CityFacts, Movement
 from tracecup.server.jobs import sandbox
 from tracecup.server.models import Round, Team
 from tracecup.server.storage import store
@@ -42,6 +45,20 @@ def one_user(
     payload |= {"user": user, "inferred": str(inferred) if inferred else None}
     found = _run("moves.one_user", payload)
     return None if found is None else OneUser(**found)
+
+
+def user_chart(city: CityFacts, trace: OneUser, user: int) -> Figure:
+    """The maps of a user's days (`user` is her id): before, after and, where tried, inferred."""
+    kinds = [
+        ("original", _("Original"), trace.original),
+        ("obfuscated", _("Released"), trace.obfuscated),
+    ]
+    if trace.inferred is not None:
+        kinds.append(("inferred", _("Best inferred"), trace.inferred))
+    caption = _(
+        "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
+    ).format(user=user)
+    return trace_maps(city, trace.slots, kinds, caption, _)
 
 
 def _payload(round: Round, team: Team, challenge: str, path: Path) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from tracecup.server.submissions import data as team
 from tracecup.server.submissions import data_handed as handed
 from tracecup.server.submissions import data_receipt
 from tracecup.server.submissions import service as submissions
-from tracecup.server.submissions.movement import movement
+from tracecup.server.submissions.movement import movement, one_user, user_chart
 from tracecup.server.web.answering import ARRIVAL
 from tracecup.server.web.context import Place, place
 
@@ -189,13 +189,18 @@ def _place_of_answer(request: HttpRequest, here: Place, name: str) -> tuple[str,
 
 
 def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
-    """Pictures of a release that could be read."""
+    """Pictures of a release that could be read: what moved, and the first user's days."""
     lies_at = Path(file.temporary_file_path())
-    moved = movement(here.require_round(), here.require_team(), challenge, lies_at)
+    given = here.require_round(), here.require_team(), challenge, lies_at
+    moved = movement(*given)
     if moved is None:
         return ()
-    reach = here.contest.rules.scores.lambda_u
-    return tuple(movement_charts(moved, public.city_map(here.contest), reach, _))
+    city, reach = public.city_map(here.contest), here.contest.rules.scores.lambda_u
+    charts = movement_charts(moved, city, reach, _)
+    trace = one_user(*given, 0, None) if city is not None else None
+    if city is not None and trace is not None:
+        charts.append(user_chart(city, trace, 1))
+    return tuple(charts)
 
 
 def _accepted(request: HttpRequest, here: Place, outcome: Outcome, page: str) -> HttpResponse:

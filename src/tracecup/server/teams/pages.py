@@ -14,11 +14,11 @@ from django.views.decorators.http import require_POST, require_safe
 
 from tracecup.charts.figure import Figure
 from tracecup.charts.risk import own_risks
-from tracecup.charts.tracemaps import trace_maps
 from tracecup.server.models import Appeal
 from tracecup.server.results import data_defence as defence_data
 from tracecup.server.results import downloads
 from tracecup.server.site import data as public
+from tracecup.server.submissions.movement import user_chart
 from tracecup.server.teams import data as team_data
 from tracecup.server.teams import data_files as teamdata
 from tracecup.server.teams import messages as letters
@@ -91,16 +91,7 @@ def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Figure]
     charts = [own_risks(page.scores, _)]
     city = public.city_map(here.contest)
     if page.trace is not None and city is not None:
-        kinds = [
-            ("original", _("Original"), page.trace.original),
-            ("obfuscated", _("Released"), page.trace.obfuscated),
-        ]
-        if page.trace.inferred is not None:
-            kinds.append(("inferred", _("Best inferred"), page.trace.inferred))
-        caption = _(
-            "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
-        ).format(user=page.user)
-        charts.append(trace_maps(city, page.trace.slots, kinds, caption, _))
+        charts.append(user_chart(city, page.trace, page.user))
     return [one for one in charts if one is not None]
 
 
