@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test test-slow lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test participant test-slow lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -30,6 +30,9 @@ serve: $(READY) ## the contest server with a demo contest, in out/server
 test: $(READY) ## all tests but those of test-slow
 	$(PY) -m compileall -q src # many tests start processes, maybe where Python keeps no bytecode
 	$(PY) -m pytest -n 2 --dist loadfile -m "not slow"
+
+participant: $(READY) ## a whole contest with the client alone, over a way that breaks; 50 hand-ins
+	$(PY) -m pytest -m slow tests/server/live/test_participant.py
 
 test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes
 	$(PY) -m pytest -m slow

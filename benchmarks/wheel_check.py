@@ -37,8 +37,12 @@ EXTRAS = {
 }
 """Each with something that needs it."""
 LARGE = ("gpu",)
-NEEDS = {"tracecup.server": ("server",), "tracecup.learn": ("learn", "gpu")}
-"""Rooms that cannot be imported without one of these extras."""
+NEEDS = {
+    "tracecup.server.": ("server",),
+    "tracecup.learn.": ("learn", "gpu"),
+    "tracecup.study.racing.": ("learn", "gpu"),
+}
+"""Modules that cannot be imported without one of these extras."""
 
 
 class Environment:
@@ -72,10 +76,10 @@ class Environment:
     def look(self, *having: str) -> str:
         """Import everything; what may be missing depends on the extras that are there."""
         found = json.loads(self.python(str(LOOK), "--all"))
-        rooms = {".".join(name.split(".")[:2]) for name in found["missing"]}
-        without = {room for room, extras in NEEDS.items() if not set(extras) & set(having)}
-        if not found["public"] or rooms - without:
-            sys.exit(f"cannot be imported with {having or 'the base'}: {found['missing']}")
+        allowed = tuple(head for head, extras in NEEDS.items() if not set(extras) & set(having))
+        bad = [name for name in found["missing"] if not name.startswith(allowed)]
+        if not found["public"] or bad:
+            sys.exit(f"cannot be imported with {having or 'the base'}: {bad}")
         lacking = f", {len(found['missing'])} wait for an extra" if found["missing"] else ""
         return f"{found['names']} names, {found['modules']} modules{lacking}"
 

@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from dropping import dropping_way
 from tracecup.cli.main import run
 from tracecup.contest.entries import Entry
 from tracecup.server.access import SYSTEM
@@ -19,6 +20,7 @@ from tracecup.traces.files import read_traces, write_obfuscated
 
 RELEASE = "anotraces_team001_data02_TRP.csv"
 DATA = "spring/final"
+API = "/api/v1/contests/spring"
 
 
 @pytest.fixture
@@ -32,7 +34,14 @@ def team(contest, final, new_team, at):
 
 
 @pytest.fixture
-def client(transactional_db, live_server, team, at, tmp_path, monkeypatch, capsys):
+def way(live_server):
+    """The way to the server, which breaks where a test wants it to."""
+    with dropping_way(int(live_server.url.rpartition(":")[2])) as made:
+        yield made
+
+
+@pytest.fixture
+def client(transactional_db, way, team, at, tmp_path, monkeypatch, capsys):
     """Runs a verb as the member of team 1: exit code and JSON."""
     at("announce")
     drain()
@@ -45,7 +54,7 @@ def client(transactional_db, live_server, team, at, tmp_path, monkeypatch, capsy
         code = run(["client", *words, "--json"])
         return code, json.loads(capsys.readouterr().out)
 
-    assert call("login", live_server.url, "--token-file", "token")[0] == 0
+    assert call("login", way.url, "--token-file", "token")[0] == 0
     return call
 
 
@@ -58,10 +67,12 @@ def release(name: str, deleted: int = 0, number: int = 1):
 
 
 class TestAWholeContest:
-    def test_from_log_in_to_results(self, client, at, tmp_path, team, contest, capsys):  # noqa: PLR0915 - one story
+    def test_from_log_in_to_results(self, client, way, at, tmp_path, team, contest, capsys):  # noqa: PLR0915 - one story
         code, said = client("status")
         assert (code, said["team"]["step"]["code"]) == (0, "download")
 
+        way.drop(f"GET {API}/files/info_region.csv", down=6_000)
+        way.drop(f"GET {API}/rules", down=300)
         code, said = client("download")
         names = {one["name"] for one in said["files"]}
         assert code == 0
@@ -69,14 +80,17 @@ class TestAWholeContest:
         assert not any(name.startswith(("orgtraces_team002", "ptable_team0")) for name in names)
         assert (tmp_path / DATA / "contest.toml").read_text() == contest.rules_text
         assert not any(one["fetched"] for one in client("download")[1]["files"])
-        assert Download.objects.filter(team=team).count() == len(names)
+        assert Download.objects.filter(team=team).count() == len(names) + 1  # one went on
 
         at("anonymize")
         release(RELEASE, deleted=2)
         code, checked = client("check", RELEASE)
         assert (code, checked["ok"]) == (0, True)
+        way.drop(f"POST {API}/submissions", up=700)  # in the middle of the file
+        way.drop(f"POST {API}/submissions", down=400)  # it is taken, and nobody hears of it
         code, receipt = client("submit", RELEASE, "--method", "two deleted", "--consent")
-        assert (code, receipt["repeated"], receipt["state"]) == (0, False, "scored")
+        assert (code, receipt["repeated"], receipt["state"]) == (0, True, "scored")
+        assert len(way.dropped) == 4
         assert receipt["utility"] == checked["files"][0]["utility"]
         assert Submission.objects.get(ref=receipt["ref"]).via == "client"
 
@@ -123,8 +137,15 @@ class TestAWholeContest:
         assert client("check", "answers.zip")[0] == 0
         code, said = client("submit", "answers.zip")
         assert (code, said["accepted"]) == (0, 2)
+        code, said = client("attack", "--with", "VisitProb-R", "--missing")
+        assert (code, "nothing to answer" in said["error"]) == (2, True)
+        way.drop(f"POST {API}/archives", up=900)
+        code, said = client("attack", "--with", "VisitProb-R", "--with", "Prior-T")
+        assert (code, said["accepted"], way.drops) == (0, 2, [])
         code, said = client("targets")
         assert (code, [one["team"] for one in said["targets"]], said["missing"]) == (0, [0], 0)
+        tries = [one["tries"]["left"] for one in said["targets"][0]["answers"]]
+        assert tries == [0, 0]  # two answers of each kind, and none counted twice
         code, said = client("results")
         assert (code, said["board"]) == (1, None)
 

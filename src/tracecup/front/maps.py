@@ -136,7 +136,10 @@ def _sides(
     if isinstance(given, Release):
         if before is not None or after is not None:
             raise InvalidParameter("a release knows what it was made from: draw_map(release)")
-        order = given.truth.table.inverse()
+        table = given.truth.table
+        if table is None:
+            raise InvalidParameter("nobody knows who is who in this release")
+        order = table.inverse()
         return given.case.city, _cells(given.truth.original), given.released.take_users(order)
     if isinstance(given, Data):
         if after is not None:
@@ -180,7 +183,7 @@ def _rows(n_users: int, users: int | Iterable[int]) -> list[int]:
 def _shares(city: City, traces: SetTraces) -> NDArray[np.float64]:
     """The share of all shown regions that lies in each region."""
     counts = np.bincount(traces.regions, minlength=city.n_regions)
-    return counts / max(1, counts.sum())
+    return np.asarray(counts / max(1, counts.sum()))
 
 
 def _remark(city: City, before: SetTraces, after: SetTraces | None) -> str:
