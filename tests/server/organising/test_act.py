@@ -10,9 +10,9 @@ from django import forms
 from ninja import Field, NinjaAPI, Router
 
 from tracecup.server.access import Actor, Role
-from tracecup.server.organising import acts_clock, acts_contest, acts_rounds, acts_teams
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route, in_zone
 from tracecup.server.organising.given import Number, Shown, Why, form_of
+from tracecup.server.organising.pages import DECLARED
 from tracecup.server.web.context import Place
 
 pytestmark = pytest.mark.django_db
@@ -92,7 +92,7 @@ class TestRoute:
 
 class TestDeclared:
     def test_no_page_has_two_acts_of_a_name(self):
-        every = [acts_clock.ACTS, acts_contest.ACTS, acts_rounds.ACTS, acts_teams.ACTS]
+        every = DECLARED
         for page in ("run", "run-teams", "run-settings", "run-scores"):
             names = [name for acts in every for name in acts.on(page)]
             assert len(names) == len(set(names))

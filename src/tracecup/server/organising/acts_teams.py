@@ -2,6 +2,7 @@
 
 Each function is declared once as an act of their page; those without a route have theirs in
 `teams.api`, where captains ask too. Secrets (links) are shown once, on the page that answers.
+The operations of `OF_TEAMS` stand among those of `teams.api`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,12 @@ from tracecup.server.people.links import link_by_number, new_link
 from tracecup.server.people.links import revoke_link as revoke
 from tracecup.server.people.membership import move_member
 from tracecup.server.people.membership import remove_member as remove
-from tracecup.server.teams.registration import change_team, create_team
+from tracecup.server.teams.api import TeamInfo, team_info
+from tracecup.server.teams.registration import MAX_TEAM_NAME, change_team, create_team
 from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
 from tracecup.server.web.context import Place
 
-ACTS = Acts()
+ACTS, OF_TEAMS = Acts(), Acts()
 TEAM = CONTEST + "/teams/{int:number}"
 # No division is called so: their names have no spaces around them.
 AS_IT_IS = " "
@@ -96,17 +98,17 @@ def csv_apply(at: At, body: Csv) -> Done:
     return Done(said % {"links": len(made), "sent": sent}, shown=shown)
 
 
-class NewTeam(Schema):
-    """A new team."""
+class NewTeamByOrganiser(Schema):
+    """A team to be made by organisers."""
 
-    name: Annotated[str, Shown(_("Name"))] = Field(max_length=120)
-    division: Annotated[str, Shown(_("Division"), choices=_divisions)] = ""
+    name: Annotated[str, Shown(_("Name"))] = Field(min_length=1, max_length=MAX_TEAM_NAME)
+    division: Annotated[str, Shown(_("Division"), choices=_divisions)] = Field("", max_length=80)
     hors_concours: Annotated[bool, Shown(_("Out of competition (hors concours)"))] = False
 
 
-@ACTS.act("run-teams")
-def team(at: At, body: NewTeam) -> Done:
-    """Make a team."""
+@OF_TEAMS.act("run-teams", Route("POST", CONTEST + "/teams", TeamInfo, 201), name="team")
+def create(at: At, body: NewTeamByOrganiser) -> Done:
+    """Make a team; for organisers."""
     made = create_team(
         at.contest,
         body.name,
@@ -114,7 +116,8 @@ def team(at: At, body: NewTeam) -> Done:
         division=body.division,
         hors_concours=body.hors_concours,
     )
-    return Done(gettext("Team %(number)d was made.") % {"number": made.number})
+    said = gettext("Team %(number)d was made.") % {"number": made.number}
+    return Done(said, lambda: team_info(made))
 
 
 class Invited(Schema):
@@ -158,26 +161,29 @@ def revoke_link(at: At, number: Number) -> Done:
     return Done(gettext("The link no longer works."))
 
 
-class Renamed(Schema):
-    """Another name or division of a team."""
+class TeamChange(Schema):
+    """Another name or division."""
 
-    name: Annotated[str, Shown(_("New name"), _("Empty: as it is."))] = Field("", max_length=120)
+    name: Annotated[
+        str | None, Shown(_("New name"), _("Empty: as it is."), options={"empty_value": None})
+    ] = Field(None, max_length=MAX_TEAM_NAME)
     division: Annotated[
-        str,
+        str | None,
         Shown(
             _("Division"),
             choices=lambda place: [(AS_IT_IS, gettext("as it is")), *_divisions(place)],
             initial=lambda place: AS_IT_IS,
+            options={"coerce": lambda chosen: None if chosen == AS_IT_IS else chosen},
         ),
-    ] = ""
+    ] = Field(None, max_length=80)
 
 
-@ACTS.act("run-teams")
-def change(at: At, body: Renamed, number: TeamNumber) -> Done:
-    """Another name or division for a team."""
-    division = None if body.division == AS_IT_IS else body.division
-    change_team(team_of(at.role, number), at.actor, name=body.name or None, division=division)
-    return Done(gettext("Saved."))
+@OF_TEAMS.act("run-teams", Route("PATCH", TEAM, TeamInfo))
+def change(at: At, body: TeamChange, number: TeamNumber) -> Done:
+    """Another name or division for a team; for organisers."""
+    held = team_of(at.role, number)
+    changed = change_team(held, at.actor, name=body.name, division=body.division)
+    return Done(gettext("Saved."), lambda: team_info(changed))
 
 
 @ACTS.act("run-teams", Route("POST", TEAM + "/delete"))

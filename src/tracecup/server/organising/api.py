@@ -22,6 +22,7 @@ from tracecup.server.organising.act import CONTEST, organiser_of
 from tracecup.server.organising.acts_contest import MAX_RULES, SLUG, Division, Made
 from tracecup.server.people.asking import RoundName, round_in
 from tracecup.server.people.auth import actor_of, person_of
+from tracecup.server.teams import api as teams_api
 from tracecup.server.teams import messages
 
 router = Router()
@@ -114,3 +115,4 @@ def appeal(request: HttpRequest, slug: str, body: AppealText) -> Status[run.Appe
 acts_clock.ACTS.add_routes(router, __name__)
 acts_contest.ACTS.add_routes(router, __name__)
 acts_teams.ACTS.add_routes(router, __name__)
+acts_teams.OF_TEAMS.add_routes(teams_api.router, teams_api.__name__)

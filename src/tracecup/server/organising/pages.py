@@ -191,7 +191,13 @@ def _backup(request: HttpRequest, here: Place) -> dict[str, Any]:
     return {"page": run_site.backup_page(here.role)}
 
 
-DECLARED = (acts_clock.ACTS, acts_contest.ACTS, acts_teams.ACTS, acts_rounds.ACTS)
+DECLARED = (
+    acts_clock.ACTS,
+    acts_contest.ACTS,
+    acts_teams.ACTS,
+    acts_teams.OF_TEAMS,
+    acts_rounds.ACTS,
+)
 PAGES = tuple(
     Page(name, title, data, acts_on(name, DECLARED))
     for name, title, data in (

@@ -1,6 +1,7 @@
-"""The API of teams: members, join codes, registration; for organisers teams, lists, invitations.
+"""The API of teams: members, join codes, registration; for organisers lists and invitations.
 
-A team is named by its number in the contest.
+A team is named by its number in the contest. Organisers' acts that are declared with their pages
+(`organising.acts_teams`) have their operations here, too.
 """
 
 from __future__ import annotations
@@ -51,19 +52,6 @@ class NewTeam(Schema):
 
     name: str = Field(min_length=1, max_length=MAX_TEAM_NAME)
     division: str = Field("", max_length=80)
-
-
-class NewTeamByOrganiser(NewTeam):
-    """A team to be made by organisers."""
-
-    hors_concours: bool = False
-
-
-class TeamChange(Schema):
-    """Another name or division."""
-
-    name: str | None = Field(None, max_length=MAX_TEAM_NAME)
-    division: str | None = Field(None, max_length=80)
 
 
 class TeamInfo(Schema):
@@ -146,7 +134,7 @@ class Erased(Schema):
 @router.post("/join", response=TeamInfo)
 def join(request: HttpRequest, body: Code) -> TeamInfo:
     """Join the team with this code."""
-    return _team(membership.join(body.code, request.user, actor_of(request)))
+    return team_info(membership.join(body.code, request.user, actor_of(request)))
 
 
 @router.post("/contests/{slug}/register", response={201: TeamInfo})
@@ -156,7 +144,7 @@ def register(request: HttpRequest, slug: str, body: NewTeam) -> Status[TeamInfo]
     team = registration.register_team(
         role.contest, body.name, request.user, actor_of(request), division=body.division
     )
-    return Status(201, _team(team))
+    return Status(201, team_info(team))
 
 
 @router.get("/contests/{slug}/team/members", response=pagedata.MembersPage)
@@ -211,29 +199,6 @@ def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) ->
     if body.send and body.email:
         letters.invite(team, body.name, body.email, f"/link/{secret}/", site_of(request), body.days)
     return Status(201, _link(request, secret))
-
-
-@router.post("/contests/{slug}/teams", response={201: TeamInfo})
-def create(request: HttpRequest, slug: str, body: NewTeamByOrganiser) -> Status[TeamInfo]:
-    """Make a team; for organisers."""
-    role = _organiser(request, slug)
-    team = registration.create_team(
-        role.contest,
-        body.name,
-        actor_of(request),
-        division=body.division,
-        hors_concours=body.hors_concours,
-    )
-    return Status(201, _team(team))
-
-
-@router.patch(TEAM, response=TeamInfo)
-def change(request: HttpRequest, slug: str, number: int, body: TeamChange) -> TeamInfo:
-    """Another name or division for a team; for organisers."""
-    role = _organiser(request, slug)
-    team = registration.team_by_number(role.contest, number)
-    actor = actor_of(request)
-    return _team(registration.change_team(team, actor, name=body.name, division=body.division))
 
 
 @router.post("/contests/{slug}/team-list/plan", response=TeamPlan)
@@ -370,7 +335,8 @@ def _member(team: Team, person: int) -> Person:
     return member
 
 
-def _team(team: Team) -> TeamInfo:
+def team_info(team: Team) -> TeamInfo:
+    """What the API says about a team."""
     return TeamInfo(
         contest=team.contest.slug,
         number=team.number,
