@@ -264,12 +264,12 @@ class TestMovedMap:
 class TestMovementCharts:
     def test_histogram_and_map(self):
         moved = Movement(0.5, (0.75, 0.25), (None, 1.0, 2.0, 0.0, None, 0.5), 0.7, 0.1, 0.2, 1.25)
-        distances, regions = movement_charts(moved, CITY, 2.0)
+        distances, regions = movement_charts(CITY, moved, 2.0)
         assert distances.table.rows == (("0.00–0.50", "0.750"), ("≥ 0.50", "0.250"))
         assert "moved by 1.25 km on average" in distances.caption
         assert layer(distances.views[0], "at") == [{"at": 2.0}]
         assert regions.key == "moved"
-        assert len(movement_charts(moved, None, 2.0)) == 1
+        assert len(movement_charts(None, moved, 2.0)) == 1
 
 
 class TestPopulationMap:
@@ -350,7 +350,7 @@ class TestWords:
             example_maps(CITY, EXAMPLE, tell),
             city_map(CITY, tell, [1.0] * (CITY.nx * CITY.ny)),
             utility_history("history", [Attempt(1, 0.5, valid=False)], 0.7, tell),
-            *movement_charts(moved, CITY, 2.0, tell),
+            *movement_charts(CITY, moved, 2.0, tell),
         ]
         titles = [*found_titles([view.spec for chart in charts for view in chart.views])]
         for chart in charts:

@@ -62,7 +62,7 @@ def presence(
     regions = np.full(len(full), -1, dtype=np.int32)
     regions[full] = released.regions[released.offsets[:-1][full]]
     days = regions.reshape(m, released.clock.days, released.clock.slots)[member]
-    inside, outside = (_profiles(reference.regions[rows], city) for rows in (member, ~member))
+    inside, outside = (_profiles(city, reference.regions[rows]) for rows in (member, ~member))
     found = membership(days, inside, outside).scores.mean(axis=1)
     scores = np.empty(m)
     scores[member], scores[~member] = found[: m // 2], found[m // 2 :]
@@ -70,7 +70,7 @@ def presence(
     return Presence(auc, interval, scores, member)
 
 
-def _profiles(regions: NDArray[np.int32], city: City) -> sparse.csr_array:
+def _profiles(city: City, regions: NDArray[np.int32]) -> sparse.csr_array:
     user, time = np.nonzero(regions >= 0)
     return transition_profiles(user, regions[user, time], len(regions), city.n_regions)
 

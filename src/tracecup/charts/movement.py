@@ -14,7 +14,7 @@ MOST_REGIONS = 10_000
 
 
 def movement_charts(
-    moved: Movement, city: CityFacts | None, reach_km: float, tell: Tell = plain
+    city: CityFacts | None, moved: Movement, reach_km: float, tell: Tell = plain
 ) -> list[Figure]:
     """The histogram of distances, and the map where the city is small enough for one."""
     charts = [_distances(moved, reach_km, tell)]

@@ -196,7 +196,7 @@ def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
     if moved is None:
         return ()
     city, reach = public.city_map(here.contest), here.contest.rules.scores.lambda_u
-    charts = movement_charts(moved, city, reach, _)
+    charts = movement_charts(city, moved, reach, _)
     trace = one_user(*given, 0, None) if city is not None else None
     if city is not None and trace is not None:
         charts.append(user_chart(city, trace, 1))
