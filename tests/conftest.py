@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def pytest_collection_modifyitems(config, items):
         from scheduling import turn
 
         items.sort(key=lambda item: turn(item.nodeid))
+        gc.freeze()  # thousands of tests, which every collection of garbage would look through
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,8 @@ TOGETHER = ("tests/server/roles/", "tests/server/live/test_kill.py", "tests/cli/
 # On a fresh clone every kernel has to be compiled, by whoever calls it first. These files call most
 # of them, each file its own: they come first, so that all others, and above all the many processes
 # of ALONE, which would compile the same ones at the same time, find them in the cache. The longest
-# compilation begins first; synthesizers follow it, since theirs are among them. Before all of them
-# come tests that fork for every example: a process that has grown takes ten times as long for it.
+# compilation begins first; synthesizers follow it, since theirs are among them.
 COMPILING = (
-    "tests/datasets/test_arrowtable.py",
-    "tests/datasets/test_row_order.py",
-    "tests/traces/test_files.py",
     "tests/study/test_fig15_18.py",
     "tests/attack/",
     "tests/traces/",
@@ -32,16 +28,28 @@ COMPILING = (
     "tests/study/test_existing.py",
     "tests/study/test_comparison.py",
 )
-# A dask client leaves threads behind, and a process with threads cannot be forked for each file.
+# Files of half a minute: begun late, one of them would leave the other process idle at the end.
+LONG = (
+    "tests/server/roles/",
+    "tests/server/results/test_results.py",
+    "tests/server/test_schemathesis.py",
+    "tests/server/organising/test_import2019.py",
+    "tests/server/judging/test_judging.py",
+    "tests/server/jobs/test_remote.py",
+    "tests/study/test_reproduce_data.py",
+    "tests/test_house.py",
+)
+FIRST = (*COMPILING, *ALONE, *LONG)
+# A dask client leaves threads behind, which all that follows would have beside it.
 LAST = ("tests/test_jobs.py",)
 
 
 def turn(nodeid: str) -> int:
     """When a test should begin: first what compiles, then what is long, for much waits for it."""
-    for number, first in enumerate((*COMPILING, *ALONE)):
+    for number, first in enumerate(FIRST):
         if nodeid.startswith(first):
             return number
-    return len(COMPILING) + len(ALONE) + nodeid.startswith(LAST)
+    return len(FIRST) + nodeid.startswith(LAST)
 
 
 def unit_of(nodeid: str) -> str:

@@ -143,9 +143,10 @@ def write_clock(path: Path, clock: ContestClock) -> None:
     """Write `info_time.csv`."""
     lines, time = [",".join(TIME_HEADER)], 0
     for name, part in (("ref", clock.reference), ("org", clock.original)):
+        slots, minutes = part.slots, part.minutes
         for _ in range(part.times):
-            day, slot = divmod(time, part.slots)
-            minute = part.minutes[slot]
+            day, slot = divmod(time, slots)
+            minute = minutes[slot]
             lines.append(f"{name},{time + 1},{day + 1},{minute // 60},{minute % 60}")
             time += 1
     _write(path, lines)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from tracecup.datasets.splitting import keep_chains
 from tracecup.engine import threads
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.records import Records, Timetable
-from tracecup.records.delimited import text_of
+from tracecup.records.delimited import text_of, texts_of
 from tracecup.records.ordering import first_of_events, first_rows, order_by_user
 
 # From so many rows on, columns are copied by threads.
@@ -129,13 +130,10 @@ class Codes:
 
     def of(self, words: pa.Array) -> NDArray[np.int64]:
         """The code of every word; new words get the next numbers."""
-        encoded = words.dictionary_encode()
-        numbers = np.empty(len(encoded.dictionary), dtype=np.int64)
-        for k, word in enumerate(encoded.dictionary.to_pylist()):
-            if word not in self._known:
-                self._known[word] = len(self.names)
-                self.names.append(word)
-            numbers[k] = self._known[word]
+        encoded, known, before = words.dictionary_encode(), self._known, len(self._known)
+        codes = [known.setdefault(word, len(known)) for word in encoded.dictionary.to_pylist()]
+        self.names += list(islice(reversed(known), len(known) - before))[::-1]
+        numbers = np.array(codes, dtype=np.int64)
         return np.asarray(numbers[encoded.indices.to_numpy(zero_copy_only=False)])
 
     def __len__(self) -> int:
@@ -379,7 +377,7 @@ class Collector:
             n_locations,
             self.cut.timetable,
             ids[stays],
-            tuple(name for name, stay in zip(labels, stays, strict=True) if stay) if labels else (),
+            tuple(compress(labels, stays.tolist())),
         )
         return Dataset(records, city, by_place, Dropped(**dropped), first_day)
 
@@ -393,7 +391,7 @@ def _numbered(
         return index.astype(np.int64).ravel(), present.astype(np.int64), []
     occurs = np.bincount(user, minlength=len(names)) > 0
     present, index = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[user]
-    labels = [text_of(names[code]) for code in present.tolist()]
+    labels = texts_of([names[code] for code in present.tolist()])
     if all(_is_number(label) for label in labels):
         numbers = np.array([int(label) for label in labels], dtype=np.int64)
         order = np.argsort(numbers, kind="stable")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass
+from itertools import count, repeat
 from os import PathLike
 from pathlib import Path
 
@@ -45,27 +46,34 @@ class ContestParts:
 
     def write(self, folder: str | PathLike[str]) -> None:
         """Write the files; names of users go to `names.csv`, readable by its owner only."""
-        out, city = Path(folder), self.dataset.city
+        out = Path(folder)
         out.mkdir(parents=True, exist_ok=True)
-        write_city(out / "info_region.csv", city)
-        if len(city.places):
-            write_places(out / "places.csv", city.places, city.grid)
         named = [("traintraces", self.training), ("testtraces", self.testing)]
         files = [(out / f"{name}.csv", records, 0) for name, records in named if len(records)]
         if self.clock is not None:
-            write_clock(out / "info_time.csv", self.clock)
             first = self.clock.original.first_time
             files.append((out / "reftraces.csv", self.reference, 0))
             files.append((out / "orgtraces.csv", self.original, first))
             named.append(("reftraces and orgtraces", self.original))
         with threads() as pool:
-            list(pool.map(write_records, *zip(*files, strict=True)))
+            written = pool.map(write_records, *zip(*files, strict=True))
+            self._write_tables(out, named)  # meanwhile
+            list(written)
+
+    def _write_tables(self, out: Path, named: list[tuple[str, Records]]) -> None:
+        """City, places, clock, and the names of users."""
+        city = self.dataset.city
+        write_city(out / "info_region.csv", city)
+        if len(city.places):
+            write_places(out / "places.csv", city.places, city.grid)
+        if self.clock is not None:
+            write_clock(out / "info_time.csv", self.clock)
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerow(("file", "user_id", "name"))
         for name, records in named:
-            labels = records.names or [str(user) for user in records.users]
-            table.writerows((name, k, label) for k, label in enumerate(labels, start=1))
+            labels = records.names or tuple(map(str, records.users.tolist()))
+            table.writerows(zip(repeat(name), count(1), labels, strict=False))
         with atomic_write(out / "names.csv", PRIVATE_MODE) as file:
             file.write(text.getvalue().encode())
 

@@ -359,3 +359,15 @@ def text_of(value: Any) -> str:
         return bytes(value).decode("utf-8")
     except UnicodeDecodeError:
         return bytes(value).decode("latin-1")
+
+
+def texts_of(values: list[bytes]) -> list[str]:
+    r"""The same for many at once.
+
+    >>> texts_of([b"caf\xc3\xa9", b"caf\xe9"])
+    ['café', 'café']
+    """
+    try:
+        return [value.decode() for value in values]
+    except UnicodeDecodeError:
+        return [text_of(value) for value in values]

@@ -227,7 +227,7 @@ class Records:
             self.n_locations,
             self.timetable,
             self.users[chosen],
-            tuple(self.names[k] for k in chosen) if self.names else (),
+            tuple(map(self.names.__getitem__, chosen.tolist())) if self.names else (),
         )
 
     def take_days(self, days: ArrayLike) -> Records:
