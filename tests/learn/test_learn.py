@@ -171,6 +171,24 @@ class TestRace:
         for old, new in zip(made.models, again.models, strict=True):
             assert all(np.allclose(new.arrays[k], held) for k, held in old.arrays.items())
 
+    def test_attackers_see_several_releases_of_every_team(self, lesson, monkeypatch):
+        import tracecup.learn.race as racing
+
+        pools = []
+
+        def seen(ground, pool, *rest, **more):
+            pools.append(pool)
+            return train_release(ground, pool, *rest, **more)
+
+        monkeypatch.setattr(racing, "train_release", seen)
+        schedule = Schedule(steps=2, users=24, warm=True, precision="float32")
+        settings = RaceSettings(1, Equaliser(group=5, sweeps=2), schedule, 0.6, copies=2)
+        learn_defence(lesson, 1, settings, 2)
+        (pool,) = pools
+        teams = len(pool.reference)
+        assert pool.team.tolist() == [*range(teams), *range(teams)]
+        assert not np.array_equal(pool.released[:teams], pool.released[teams:])
+
     def test_the_defence_pays_for_alike_scores(self, lesson):
         from tracecup.learn.teach import lesson_pool
 

@@ -40,6 +40,9 @@ def train(
     ] = 3,
     group: Annotated[int, typer.Option("--group", min=2, help="Users in a group.")] = 25,
     steps: Annotated[int, typer.Option("--steps", min=1, help="Steps of each attacker.")] = 400,
+    copies: Annotated[
+        int, typer.Option("--copies", min=1, help="Releases of every team that attackers see.")
+    ] = 1,
     users: Annotated[int, typer.Option("--users", min=2, help="Users drawn for a step.")] = 1000,
     floor: Annotated[
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defence.")
@@ -78,6 +81,7 @@ def train(
         Schedule(steps=steps, users=users, warm=True),
         floor,
         lesson.seed,
+        copies,
     )
     log = folder / "race.json"
     played = json.loads(log.read_text()) if log.exists() else []

@@ -48,10 +48,6 @@ class Pool:
         """Users of a team."""
         return self.reference.shape[1]
 
-    def with_releases(self, released: Regions) -> Pool:
-        """The same teams with one release each."""
-        return self.with_copies([released])
-
     def with_copies(self, copies: Sequence[Regions]) -> Pool:
         """The same teams with several releases each: every copy has one of every team."""
         team = np.tile(np.arange(len(self.reference), dtype=np.int32), len(copies))

@@ -25,6 +25,9 @@ FIRST_WEIGHT, WEIGHT_STEP, MOST_TRIES = 0.012, 1.6, 8
 SHRINK = 0.65
 """One more attacker to equalise needs about this much less weight; where the search begins."""
 
+COPY = 10**6
+"""Seeds of the releases of a team are so far apart."""
+
 ABOVE_FLOOR = (0.0003, 0.002)
 """A weight is good enough if it leaves utility this little above the floor."""
 
@@ -34,8 +37,7 @@ class Round:
     """What happened in one round: the defence, and the attacker that was trained on it.
 
     `utility` and `verdicts` have one entry per test team, `earlier` the s_R of every earlier
-    attacker on the first of them; `training` and `releases` are the defended training and test
-    teams.
+    attacker on the first of them; `releases` are the defended test teams.
     """
 
     number: int
@@ -45,7 +47,6 @@ class Round:
     earlier: tuple[float, ...]
     verdicts: tuple[Verdict, ...]
     attacker: Release
-    training: Regions
     releases: Regions
 
     def record(self) -> dict[str, Any]:
@@ -58,13 +59,18 @@ class Round:
 
 @dataclass(frozen=True)
 class RaceSettings:
-    """Rounds, the equaliser of the defence, how attackers are retrained, and the utility floor."""
+    """Rounds, the equaliser of the defence, how attackers are retrained, and the utility floor.
+
+    Attackers learn from `copies` releases of every team: one who is short of data flatters the
+    defence.
+    """
 
     rounds: int = 5
     equaliser: Equaliser = field(default_factory=Equaliser)
     schedule: Schedule = field(default_factory=lambda: Schedule(steps=400, warm=True))
     floor: float = 0.7
     seed: int = 0
+    copies: int = 1
 
 
 class Defender:
@@ -124,7 +130,9 @@ def race(
         guess = weight * (SHRINK if number > 1 else 1.0)
         weight = _weight(defender, nets, guess, settings, number, say)
         seed = 1000 * number + settings.seed
-        made, _, _ = defender.defended(nets, weight, seed)
+        copies = [
+            defender.defended(nets, weight, seed + COPY * k)[0] for k in range(settings.copies)
+        ]
         tried, utility, residual = tested.defended(nets, weight, seed + 500)
         say(f"round {number}: weight {weight:.5f}, s_U {[round(u, 4) for u in utility]}")
         old = tuple(
@@ -133,7 +141,7 @@ def race(
         )
         schedule = Schedule(**{**asdict(settings.schedule), "seed": settings.seed + number})
         attacker = train_release(
-            ground, training.with_releases(made), shape, prior, schedule,
+            ground, training.with_copies(copies), shape, prior, schedule,
             start=attackers[-1], say=progress,
         )  # fmt: skip
         verdicts = tuple(
@@ -148,7 +156,6 @@ def race(
             old,
             verdicts,
             attacker,
-            made,
             tried,
         )
 

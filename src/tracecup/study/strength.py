@@ -51,6 +51,11 @@ SWORDS = (
     *_linked("VisitProb-R", ""),
     *_linked("HomeProb-R", ""),
     *_linked("Fuzzy-R", "0.33,1"),
+    Sword(
+        "Fuzzy-R, spread first, assigned",
+        "Fuzzy-R(0.33,1,order=spread-first,match=assignment)",
+        "links",
+    ),
     Sword("Bayes-R, program unknown", "Bayes-R", "bayes"),
     Sword("Bayes-R, unknown, assigned", "Bayes-R(match=assignment)", "bayes"),
     *_linked("VisitProb-T", ""),

@@ -43,10 +43,11 @@ def _both(item: str, defence: str, reid: float, trace: float, word: str = "") ->
     ]
 
 
+FUZZY = ("Fuzzy-R, assigned", "Fuzzy-R, spread first, assigned")
 GOALS = (
     *_both("pseudonyms only", "None", 0.005, 0.01),
-    Goal("pseudonyms only, Fuzzy-R assigned", "None", "reid", 0.01, ("Fuzzy-R, assigned",)),
-    Goal("PL, Fuzzy-R assigned", "PL", "reid", 0.10, ("Fuzzy-R, assigned",)),
+    Goal("pseudonyms only, Fuzzy-R assigned", "None", "reid", 0.01, FUZZY),
+    Goal("PL, Fuzzy-R assigned", "PL", "reid", 0.10, FUZZY),
     *_both("PL, program unknown", "PL", 0.03, 0.30, "unknown"),
     *_both("MRLH", "MRLH(1,1)", 0.01, 0.22),
     *_both("Swap", "Swap", 0.04, 0.30),
