@@ -34,7 +34,7 @@ test: $(READY) ## all tests but those of test-slow
 participant: $(READY) ## a whole contest with the client alone, over a way that breaks; 50 hand-ins
 	$(PY) -m pytest -m slow tests/server/live/test_participant.py
 
-test-slow: $(READY) ## what takes minutes: the shipped model, trained again to the same bytes
+test-slow: $(READY) ## what takes minutes: models trained again, contests over bad connections, long pages
 	$(PY) -m pytest -m slow
 
 lint: $(READY) ## style, types, import rule
