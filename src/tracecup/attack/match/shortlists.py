@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from tracecup.attack.match.prices import Pairs, Prices
 from tracecup.attack.scores import TIE, MatrixScores, Scores
@@ -123,6 +122,8 @@ def _first_lists(scores: Scores, length: int, column_length: int) -> Pairs:
 
 def _made_feasible(scores: Scores, pairs: Pairs) -> Pairs:
     """The pairs, and enough among those left over that everybody can have somebody."""
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     m = scores.n_users
     graph = csr_array((np.ones(len(pairs.users), np.int8), pairs.users, pairs.offsets), (m, m))
     user_of = maximum_bipartite_matching(graph, perm_type="column")
