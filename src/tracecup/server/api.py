@@ -17,6 +17,7 @@ from ninja import NinjaAPI
 
 from tracecup.server.errors import not_found
 from tracecup.server.judging import api as judging_api
+from tracecup.server.lessons import api as lessons_api
 from tracecup.server.organising import api as organising_api
 from tracecup.server.organising import api_rounds as organising_rounds_api
 from tracecup.server.people import api as people_api
@@ -37,6 +38,7 @@ ROUTERS = (
     ("contests", results_api),
     ("contests", teams_pages_api),
     ("files", results_files_api),
+    ("lessons", lessons_api),
     ("organiser", organising_api),
     ("organiser_rounds", organising_rounds_api),
     ("people", people_api),

@@ -18,6 +18,7 @@ FEATURES = (
     "submissions",
     "results",
     "organising",
+    "lessons",
     "site",
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.urls import path
 
 from tracecup.server.api import api
+from tracecup.server.lessons import pages as lessons
 from tracecup.server.organising import pages as organising
 from tracecup.server.organising import pages_site as organising_site
 from tracecup.server.people import pages as people
@@ -29,6 +30,7 @@ PAGES = (
     members,
     organising,
     organising_site,
+    lessons,
     site,
     results,
     teams,

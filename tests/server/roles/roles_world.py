@@ -45,7 +45,11 @@ PHASES = ("before", "announce", "anonymize", "judge", "attack", "hidden", "resul
 """Two are no phases: `hidden` is the attack phase of a contest that is not public, `frozen` the
 results with boards that organisers have frozen; in both only reading is asked for."""
 # Everybody asks for everything: there are tries enough.
-RULES = SMALL_RULES.replace("tries = 2", "tries = 20").replace("tries = 3", "tries = 30")
+RULES = (
+    SMALL_RULES.replace("tries = 2", "tries = 20")
+    .replace("tries = 3", "tries = 30")
+    .replace("[limits]", "[lessons]\nopen = true\n[limits]")
+)
 NOON = {**BEGINS, "hidden": BEGINS["attack"], "frozen": BEGINS["results"]}
 
 
@@ -201,6 +205,8 @@ MORE_VALUES: dict[str, list[str]] = {
     "name": ["releases"],
     "which": ["1"],
     "job": ["1"],
+    "lesson": ["pseudonyms"],
+    "step": ["who"],
 }
 """Parameters that name nothing of a team."""
 

@@ -17,6 +17,7 @@ from tracecup.server.models.contests import (
 )
 from tracecup.server.models.files import Download, StoredFile
 from tracecup.server.models.jobs import Job, WorkerToken
+from tracecup.server.models.lessons import Classroom, LessonProgress
 from tracecup.server.models.log import LogEntry
 from tracecup.server.models.people import ApiToken, LoginAttempt, OneTimeLink, Person, Visit
 from tracecup.server.models.results import Release, ResultSet
@@ -26,12 +27,14 @@ __all__ = [
     "Announcement",
     "ApiToken",
     "Appeal",
+    "Classroom",
     "ClockWatch",
     "Contest",
     "Download",
     "Extension",
     "FormerMember",
     "Job",
+    "LessonProgress",
     "LogEntry",
     "LoginAttempt",
     "Member",

@@ -27,6 +27,7 @@ from tracecup.contest.rules.values import zone_of
 from tracecup.facts import ReleaseFacts
 from tracecup.score.utility import is_valid
 from tracecup.server import clock
+from tracecup.server.lessons import words as lessonwords
 from tracecup.server.people.pages import site_of
 from tracecup.server.results import naming
 from tracecup.server.teams import words as teamwords
@@ -45,6 +46,7 @@ WORDS: dict[str, Callable[..., str]] = {
     "verdict": words.verdict,
     "file_about": teamwords.file_about,
     "not_eligible": teamwords.not_eligible,
+    "measure_title": lessonwords.measure,
 }
 for _name, _function in WORDS.items():
     register.filter(_name, _function)
@@ -217,6 +219,8 @@ def contest_nav(context: template.Context) -> Any:
             ("team-defence", _("Defence")),
             ("team-members", _("Members")),
         ]
+        if role.contest.rules.lessons.open:
+            rows[0].append(("lessons", _("Lessons")))
     if role.organiser:
         rows.append(
             [
@@ -230,6 +234,8 @@ def contest_nav(context: template.Context) -> Any:
                 ("run-backup", _("Backup")),
             ]
         )
+        if role.contest.rules.lessons.open:
+            rows[1].append(("run-lessons", _("Lessons")))
     slug = role.contest.slug
     linked = [
         [
@@ -327,6 +333,12 @@ def file_group_about(key: str) -> str:
 def by_place(releases: Sequence[ReleaseFacts]) -> list[ReleaseFacts]:
     """Releases from the first place to the last, then those without a place."""
     return sorted(releases, key=lambda one: one.place or len(releases) + 1)
+
+
+@register.simple_tag
+def goal_words(goal: Any) -> str:
+    """A goal of a lesson's step in words."""
+    return lessonwords.goal(goal.measure, goal.most, goal.least)
 
 
 @register.filter

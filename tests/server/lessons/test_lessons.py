@@ -1,0 +1,176 @@
+"""The classroom on the server: two students play it, the teacher sees both, others see nothing."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+from django.test import Client
+from tests.server.conftest import PASSWORD, RULES
+
+from tracecup.attack import Case
+from tracecup.city import read_city, read_clock
+from tracecup.contest.judging.answers import run_attack
+from tracecup.server.access import SYSTEM
+from tracecup.server.errors import Refused
+from tracecup.server.lessons import service
+from tracecup.server.models import Classroom, LessonProgress, LogEntry
+from tracecup.traces.files import read_released, read_traces, write_inferred_table
+
+pytestmark = pytest.mark.django_db
+OPEN = RULES.replace("[limits]", "[lessons]\nopen = true\n[limits]")
+HALF = "/c/spring/lessons/pseudonyms/"
+
+
+@pytest.fixture
+def room(new_contest, new_team, new_person):
+    """A class of two students, one teacher and a stranger; all logged in."""
+    contest = new_contest(rules=OPEN)
+    teams = [new_team(contest, name) for name in ("ann", "bob")]
+    teacher = new_person("teacher")
+    contest.organisers.create(person=teacher, since=contest.created_at)
+    new_person("stranger")
+    clients = {"nobody": Client()}
+    names = {"ann": "spring-ann", "bob": "spring-bob", "teacher": "teacher", "stranger": "stranger"}
+    for key, name in names.items():
+        clients[key] = Client()
+        assert clients[key].login(username=name, password=PASSWORD)
+    return SimpleNamespace(contest=contest, teams=teams, clients=clients)
+
+
+def solved(client, folder, method="Fuzzy-R(0.33,1,match=assignment)"):
+    """What a student with our programs hands in for the files that the site gives her."""
+    packed = client.get(HALF + "files.zip")
+    zipfile.ZipFile(io.BytesIO(packed.content)).extractall(folder)
+    city, clock = read_city(folder / "info_region.csv"), read_clock(folder / "info_time.csv")
+    given = {"n_regions": city.n_regions, "users": 60}
+    reference = read_traces(
+        folder / "reftraces.csv", "reference", clock=clock.reference, gaps=True, **given
+    )
+    released = read_released(folder / "pubtraces.csv", clock=clock.original, **given)
+    table = run_attack("reid", method, Case(city, reference, released), 1)
+    write_inferred_table(folder / "etable.csv", table)
+    return (folder / "etable.csv").read_bytes()
+
+
+def hand_in(client, step, content):
+    file = io.BytesIO(content)
+    file.name = "etable.csv"
+    return client.post(HALF, {"step": step, "file": file}, follow=True)
+
+
+class TestClass:
+    def test_two_students_play(self, room, tmp_path):
+        for key in ("ann", "bob"):
+            (tmp_path / key).mkdir()
+        right = solved(room.clients["ann"], tmp_path / "ann")
+        wrong = solved(room.clients["bob"], tmp_path / "bob", "Random-R")
+
+        said = hand_in(room.clients["ann"], "half", right)
+        assert "Right: Name half of the pseudonyms" in said.content.decode()
+        said = hand_in(room.clients["bob"], "half", wrong)
+        assert "Not yet: Name half of the pseudonyms" in said.content.decode()
+        # Data are each team's own: what is right for one is wrong for the other.
+        said = hand_in(room.clients["bob"], "half", right)
+        assert "Not yet" in said.content.decode()
+
+        one = service.lesson_named("pseudonyms")
+        puzzle = service.practice_of(room.teams[0], one).puzzle(service.seed_of(room.teams[0], one))
+        said = room.clients["ann"].post(HALF, {"step": "who", "answer": puzzle.answer}, follow=True)
+        assert "Right: Find one person by eye" in said.content.decode()
+
+        page = room.clients["ann"].get("/c/spring/lessons/").content.decode()
+        assert "2 of 10 steps are done" in page
+        seen = room.clients["teacher"].get("/api/v1/contests/spring/run/lessons").json()
+        assert [(row["name"], row["done"]) for row in seen["teams"]] == [("ann", 2), ("bob", 0)]
+        assert "✗ 2" in room.clients["teacher"].get("/c/spring/run/lessons/").content.decode()
+
+    def test_progress_is_for_the_team_and_the_teacher(self, room):
+        for key, expected in (("nobody", 401), ("stranger", 403), ("ann", 403), ("teacher", 200)):
+            answer = room.clients[key].get("/api/v1/contests/spring/run/lessons")
+            assert answer.status_code == expected, key
+        for key, expected in (("nobody", 401), ("stranger", 403), ("teacher", 403), ("ann", 200)):
+            answer = room.clients[key].get("/api/v1/contests/spring/lessons")
+            assert answer.status_code == expected, key
+
+    def test_a_bad_file_costs_nothing_and_names_the_line(self, room):
+        answer = hand_in(room.clients["ann"], "half", b"user_id\n1\nx\n")
+        assert answer.status_code == 422
+        assert not LessonProgress.objects.exists()
+
+    def test_by_the_api(self, room):
+        address = "/api/v1/contests/spring/lessons/pseudonyms"
+        page = room.clients["ann"].get(address).json()
+        said = [
+            room.clients["ann"].post(
+                f"{address}/who", {"answer": str(user["name"])}, content_type="application/json"
+            )
+            for user in page["puzzle"]["candidates"]
+        ]
+        assert sorted(one.json()["passed"] for one in said) == [False] * 4 + [True]
+        assert room.clients["ann"].get(address + "/nothing").status_code in (404, 405)
+
+    def test_other_contests_have_no_lessons(self, contest, new_team):
+        team = new_team(contest)
+        with pytest.raises(Refused, match="no such"):
+            service.require_lessons(team.contest)
+
+    def test_too_many_answers(self, room, monkeypatch):
+        monkeypatch.setattr(service, "LIMIT", service.throttle.Limit("lesson", 2, 2, 60))
+        said = [
+            room.clients["ann"].post(HALF, {"step": "who", "answer": "1"}).status_code
+            for _ in range(3)
+        ]
+        assert said == [302, 302, 429]
+
+
+class TestReset:
+    def test_the_next_class_begins_anew(self, room):
+        one = service.lesson_named("pseudonyms")
+        before = service.practice_of(room.teams[0], one).puzzle(service.seed_of(room.teams[0], one))
+        room.clients["ann"].post(HALF, {"step": "who", "answer": before.answer})
+        assert (
+            room.clients["teacher"].post("/c/spring/run/lessons/", {"why": ""}).status_code == 422
+        )
+        answer = room.clients["teacher"].post(
+            "/c/spring/run/lessons/", {"why": "next"}, follow=True
+        )
+        assert "1 step is forgotten" in answer.content.decode()
+        assert not LessonProgress.objects.exists()
+        assert Classroom.objects.get().generation == 1
+        assert LogEntry.objects.filter(action="lessons-reset").count() == 1
+        after = service.practice_of(room.teams[0], one).puzzle(service.seed_of(room.teams[0], one))
+        assert after != before
+
+    def test_students_cannot(self, room):
+        answer = room.clients["ann"].post("/c/spring/run/lessons/", {"why": "x"})
+        assert answer.status_code == 403
+
+    def test_other_contests_stay(self, room, new_contest, new_team):
+        other = new_contest("autumn", OPEN)
+        team = new_team(other, "zoe")
+        LessonProgress.objects.create(
+            team=team, lesson="noise", step="half", last_at=other.created_at
+        )
+        assert service.reset(room.contest, SYSTEM, "next") == 0
+        assert LessonProgress.objects.count() == 1
+
+
+class TestPlay:
+    def test_without_an_account(self, client, db):
+        page = client.get("/learn/play/?defence=alike&step=4").content.decode()
+        assert "KMeans(3,floor=0.8)" in page
+        found = client.get("/api/v1/learn/play?defence=noise&step=3").json()
+        assert found["step"] == 3
+        assert 0 < found["utility"] < 1
+
+    @pytest.mark.parametrize("query", ["", "?defence=x&step=99", "?step=-1"])
+    def test_odd_questions_get_a_page(self, client, db, query):
+        assert client.get(f"/learn/play/{query}").status_code == 200
+
+    def test_moving_the_slider_gets_the_part_only(self, client, db):
+        part = client.get("/learn/play/?defence=noise&step=1", headers={"HX-Request": "true"})
+        assert b"<html" not in part.content
+        assert b"PL(8,1)" in part.content
