@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from students import RIGHT, WRONG, hand_in
 from tracecup.contest.classroom.lessons import (
     LESSONS,
     Goal,
@@ -12,62 +13,34 @@ from tracecup.contest.classroom.lessons import (
     lesson,
 )
 from tracecup.contest.classroom.practice import practice
-from tracecup.contest.judging.answers import run_attack
 from tracecup.errors import InvalidFile, InvalidParameter
-from tracecup.obfuscate import parse_obfuscator
-from tracecup.traces.files import write_inferred_table, write_inferred_traces, write_obfuscated
 
 SEED = 5
-RIGHT = {
-    ("pseudonyms", "half"): "VisitProb-R",
-    ("pseudonyms", "most"): "Fuzzy-R(0.33,1,match=assignment)",
-    ("noise", "half"): "Fuzzy-R(0.33,1,match=assignment)",
-    ("noise", "useful"): "PL(6,1)",
-    ("noise", "hidden"): "PL(4,1)",
-    ("cheating", "places"): "VisitProb-T(match=assignment)",
-    ("cheating", "cheat"): "Cheat(0.3)",
-    ("winner", "third"): "Fuzzy-R(0.33,1,match=assignment)",
-    ("winner", "own"): "Equalise(10)",
-}
-"""A method for every step that takes a file; the wrong ones are those who do not try."""
-WRONG = {"reid": ("Random-R",), "trace": ("Random-T", "Prior-T"), "release": ("None", "PL(0.5,1)")}
+MORE_WRONG = {"reid": (), "trace": ("Random-T",), "release": ("PL(0.5,1)",)}
 FILES = [(one, step) for one in LESSONS for step in one.steps if step.kind != "person"]
 
 
-def made(one, step, method, path, seed=SEED):
+def made(one, step, method, folder, seed=SEED):
     """What a student with a method hands in."""
-    held = practice(one.defence, seed)
-    if step.kind == "release":
-        own = held.protected
-        shield = parse_obfuscator(method)
-        write_obfuscated(
-            path, shield.obfuscate(held.judge.city, own.original, 3, reference=own.reference)
-        )
-    else:
-        write = write_inferred_table if step.kind == "reid" else write_inferred_traces
-        write(path, run_attack(step.kind, method, held.case, 3))
-    return path
+    packed = practice(one.defence, seed).packed(released=True, originals=True)
+    return hand_in(packed, step.kind, method, folder)
 
 
 class TestCheckFile:
     @pytest.mark.parametrize(("one", "step"), FILES, ids=lambda x: x.name)
     def test_right_answers_hold(self, one, step, tmp_path):
-        found = check_file(
-            one, step, SEED, made(one, step, RIGHT[one.name, step.name], tmp_path / "a.csv")
-        )
+        found = check_file(one, step, SEED, made(one, step, RIGHT[one.name, step.name], tmp_path))
         assert found.passed, found.measures
 
     @pytest.mark.parametrize(("one", "step"), FILES, ids=lambda x: x.name)
     def test_wrong_answers_fail(self, one, step, tmp_path):
-        for method in WRONG[step.kind]:
-            found = check_file(one, step, SEED, made(one, step, method, tmp_path / "a.csv"))
+        for method in (WRONG[step.kind], *MORE_WRONG[step.kind]):
+            found = check_file(one, step, SEED, made(one, step, method, tmp_path))
             assert not found.passed, (method, found.measures)
 
     def test_another_teams_answer_is_worth_nothing(self, tmp_path):
         one = lesson("pseudonyms")
-        path = made(
-            one, one.step("half"), "Fuzzy-R(0.33,1,match=assignment)", tmp_path / "a.csv", SEED + 1
-        )
+        path = made(one, one.step("half"), "Fuzzy-R(0.33,1,match=assignment)", tmp_path, SEED + 1)
         assert not check_file(one, one.step("half"), SEED, path).passed
 
     def test_other_files_are_refused(self, tmp_path):

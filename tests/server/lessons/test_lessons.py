@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from types import SimpleNamespace
 
 import pytest
 from django.test import Client
 from tests.server.conftest import PASSWORD, RULES
 
-from tracecup.attack import Case
-from tracecup.city import read_city, read_clock
-from tracecup.contest.judging.answers import run_attack
+import students
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.lessons import service
 from tracecup.server.models import Classroom, LessonProgress, LogEntry
-from tracecup.traces.files import read_released, read_traces, write_inferred_table
+from tracecup.server.organising.contests import clone_contest
+from tracecup.server.site.backup import saved_models
 
 pytestmark = pytest.mark.django_db
 OPEN = RULES.replace("[limits]", "[lessons]\nopen = true\n[limits]")
@@ -42,17 +40,8 @@ def room(new_contest, new_team, new_person):
 
 def solved(client, folder, method="Fuzzy-R(0.33,1,match=assignment)"):
     """What a student with our programs hands in for the files that the site gives her."""
-    packed = client.get(HALF + "files.zip")
-    zipfile.ZipFile(io.BytesIO(packed.content)).extractall(folder)
-    city, clock = read_city(folder / "info_region.csv"), read_clock(folder / "info_time.csv")
-    given = {"n_regions": city.n_regions, "users": 60}
-    reference = read_traces(
-        folder / "reftraces.csv", "reference", clock=clock.reference, gaps=True, **given
-    )
-    released = read_released(folder / "pubtraces.csv", clock=clock.original, **given)
-    table = run_attack("reid", method, Case(city, reference, released), 1)
-    write_inferred_table(folder / "etable.csv", table)
-    return (folder / "etable.csv").read_bytes()
+    packed = client.get(HALF + "files.zip").content
+    return students.hand_in(packed, "reid", method, folder).read_bytes()
 
 
 def hand_in(client, step, content):
@@ -143,6 +132,18 @@ class TestReset:
         assert LogEntry.objects.filter(action="lessons-reset").count() == 1
         after = service.practice_of(room.teams[0], one).puzzle(service.seed_of(room.teams[0], one))
         assert after != before
+
+    def test_a_copy_has_lessons_and_nothing_else(self, room):
+        one = service.lesson_named("pseudonyms")
+        room.clients["ann"].post(HALF, {"step": "who", "answer": "1"})
+        copy = clone_contest(room.contest, SYSTEM, name="Next", slug="next", with_teams=True)
+        service.require_lessons(copy)
+        team = copy.teams.get(name="ann")
+        assert not team.lesson_progress.exists()
+        assert service.seed_of(team, one) != service.seed_of(room.teams[0], one)
+
+    def test_progress_is_saved_and_restored(self):
+        assert {Classroom, LessonProgress} <= set(saved_models())
 
     def test_students_cannot(self, room):
         answer = room.clients["ann"].post("/c/spring/run/lessons/", {"why": "x"})
