@@ -18,6 +18,8 @@ from tracecup.server.lessons import service, words
 from tracecup.server.models import Classroom, LessonProgress, Team
 
 Held = Mapping[tuple[str, str], LessonProgress]
+PICTURES = {"pseudonyms": "l1", "noise": "l2", "cheating": "l3", "winner": "l4"}
+"""The parts of the page Learn that show in pictures what a lesson is about."""
 
 
 class GoalInfo(Schema):
@@ -81,7 +83,7 @@ class LessonPage(Schema):
     contest: str
     users: int
     times: int
-    file: str
+    pictures: str
     lesson: LessonInfo
     puzzle: PuzzleInfo | None
 
@@ -158,7 +160,7 @@ def lesson_page(role: Role, name: str) -> LessonPage:
         contest=role.contest.slug,
         users=RULES.users,
         times=clock.original.times,
-        file=f"{one.name}.zip",
+        pictures=PICTURES[one.name],
         lesson=_lesson(one, _held(team)),
         puzzle=puzzle,
     )
