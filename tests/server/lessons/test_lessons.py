@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 from django.test import Client
 from tests.server.conftest import PASSWORD, RULES
 
 import students
+from tracecup.contest.classroom.toy import SETTINGS
 from tracecup.server.access import SYSTEM
 from tracecup.server.errors import Refused
 from tracecup.server.lessons import service
+from tracecup.server.lessons.api import Slider
 from tracecup.server.models import Classroom, LessonProgress, LogEntry
 from tracecup.server.organising.contests import clone_contest
 from tracecup.server.site.backup import saved_models
@@ -170,6 +173,9 @@ class TestPlay:
     @pytest.mark.parametrize("query", ["", "?defence=x&step=99", "?step=-1"])
     def test_odd_questions_get_a_page(self, client, db, query):
         assert client.get(f"/learn/play/{query}").status_code == 200
+
+    def test_the_document_names_every_slider(self):
+        assert get_args(Slider) == tuple(SETTINGS)
 
     def test_moving_the_slider_gets_the_part_only(self, client, db):
         part = client.get("/learn/play/?defence=noise&step=1", headers={"HX-Request": "true"})

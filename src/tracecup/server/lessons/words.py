@@ -168,7 +168,8 @@ def goal(name: str, most: float | None, least: float | None) -> str:
     if name == "right":
         return measure(name)
     said = _("{measure} at most {limit}") if most is not None else _("{measure} at least {limit}")
-    return said.format(measure=measure(name), limit=f"{most if most is not None else least:g}")
+    limit = least if most is None else most
+    return said.format(measure=measure(name), limit=limit)
 
 
 def slider_title(name: str) -> str:
