@@ -52,12 +52,9 @@ print(service.practice_of(team, one).puzzle(service.seed_of(team, one)).answer)
 @pytest.fixture
 def school(new_server):
     """A server with a class on it."""
-    served = new_server()
-    served.python(
-        "from django.core.management import call_command as do; do('migrate', verbosity=0)"
-    )
+    served = new_server().start()
     served.python(CLASS)
-    return served.start()
+    return served
 
 
 class Student:
