@@ -14,7 +14,9 @@ import zstandard
 
 # zstd frames may ask for huge windows; 128 MiB is what the format's own tool accepts by default.
 ZSTD_MAX_WINDOW = 128 << 20
-STEP_BYTES = 1024
+# Small steps, so that a bomb unpacks 8 or some 30 MiB at a time: a byte of gzip holds at most
+# 1032 plain ones, a byte of zstd up to 30,000.
+GZIP_STEP, ZSTD_STEP = 8 << 10, 1 << 10
 FRAMES_FREE = 100
 BYTES_PER_FRAME = 4096
 """Beyond the first hundred, frames hold so many bytes on average (tools write 64 KiB and more)."""
@@ -27,13 +29,14 @@ class Fragments(Exception):
 class Frames:
     """Reads frames one after another and complains when the last one is cut short.
 
-    `new` makes a decompressor with `decompress`, `eof` and `unused_data`. At most
+    `new` makes a decompressor with `decompress`, `eof` and `unused_data`, which gets `step` packed
+    bytes at a time. At most
     `FRAMES_FREE` + plain bytes / `BYTES_PER_FRAME` frames are begun (`Fragments`): a file of a
     million empty ones costs as little as one of a hundred.
     """
 
-    def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
-        self._raw, self._new = raw, new
+    def __init__(self, raw: IO[bytes], new: Callable[[], Any], step: int) -> None:
+        self._raw, self._new, self._step = raw, new, step
         self._object: Any = None
         self._rest = b""
         self._ready = b""
@@ -42,8 +45,7 @@ class Frames:
     def read(self, size: int) -> bytes:
         """At most `size` plain bytes; none at the end."""
         while not self._ready:
-            # Small steps, so that a bomb unpacks at most some 30 MiB at a time.
-            packed = self._rest or self._raw.read(STEP_BYTES)
+            packed = self._rest or self._raw.read(self._step)
             self._rest = b""
             if not packed:
                 if self._object is not None:
@@ -70,10 +72,10 @@ class Frames:
 
 def gzip_frames(raw: IO[bytes]) -> Frames:
     """The members of a gzip file, each with its checksum verified."""
-    return Frames(raw, lambda: zlib.decompressobj(wbits=31))
+    return Frames(raw, lambda: zlib.decompressobj(wbits=31), GZIP_STEP)
 
 
 def zstd_frames(raw: IO[bytes]) -> Frames:
     """The frames of a zstd file."""
     unpacker = zstandard.ZstdDecompressor(max_window_size=ZSTD_MAX_WINDOW)
-    return Frames(raw, unpacker.decompressobj)
+    return Frames(raw, unpacker.decompressobj, ZSTD_STEP)
