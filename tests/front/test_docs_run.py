@@ -123,6 +123,9 @@ def here(world, tmp_path, monkeypatch, request):
     if "audit" in request.node.name:
         make_gps(folder)
     monkeypatch.chdir(folder)
+    if "guide/report" in request.node.name:
+        small = ["--teams", "2", "--users", "12", "--days", "2"]
+        assert run(["contest", "simulate", "--out", "my-contest", *small]) == 0
     return folder
 
 
