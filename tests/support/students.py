@@ -31,7 +31,7 @@ RIGHT = {
     ("cheating", "places"): "VisitProb-T(match=assignment)",
     ("cheating", "cheat"): "Cheat(0.3)",
     ("winner", "third"): "Fuzzy-R(0.33,1,match=assignment)",
-    ("winner", "own"): "Equalise(10)",
+    ("winner", "own"): "Equalise(10,sweeps=3)",
 }
 """A method for every step that takes a file."""
 WRONG = {"reid": "Random-R", "trace": "Prior-T", "release": "None"}
