@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test participant test-slow classroom lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test participant test-slow play classroom lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -39,6 +39,8 @@ test-slow: $(READY) ## what takes minutes: models trained again, contests over b
 
 classroom: $(READY) ## a class of twenty plays the lessons in a real browser: some minutes
 	$(PY) -m pytest -s -m slow tests/server/live/test_class.py
+play: $(READY) ## two rounds with divisions, played in a real browser (chromium) without a rules file
+	$(PY) -m pytest -m slow tests/server/live/test_played_in_browser.py
 
 lint: $(READY) ## style, types, import rule
 	$(PY) -m ruff check $(CODE)

@@ -16,6 +16,7 @@ from tracecup.server.windows import (
     last_end,
     phase_now,
     require_open,
+    was_late,
     window,
 )
 
@@ -49,6 +50,22 @@ class TestRelease:
         final.contest.rules_text = rules_text(replace(rules, limits=limits))
         assert window(final, "release", DEADLINE + timedelta(seconds=59)).is_open
         assert not window(final, "release", DEADLINE + timedelta(seconds=60)).is_open
+
+    def test_late_ones_are_taken_for_a_while_where_the_rules_say_so(self, final, team):
+        rules = final.contest.rules
+        limits = replace(rules.limits, late_minutes=30, grace_seconds=60)
+        final.contest.rules_text = rules_text(replace(rules, limits=limits))
+        closes = DEADLINE + timedelta(seconds=60)
+        assert not window(final, "release", closes - TICK).late
+        found = window(final, "release", closes, team)
+        assert found.is_open
+        assert found.late
+        assert found.closes == closes
+        assert found.late_until == last_end(final, "release") == closes + timedelta(minutes=30)
+        assert window(final, "release", found.late_until).state == "closed"
+        assert not was_late(final, team, closes - TICK)
+        assert was_late(final, team, closes)
+        assert window(final, "attack", closes).late_until is None
 
     def test_an_extension_is_for_one_team(self, final, team, new_team):
         other = new_team(final.contest)

@@ -10,6 +10,7 @@ from django.urls import path
 from tracecup.server.api import api
 from tracecup.server.lessons import pages as lessons
 from tracecup.server.organising import pages as organising
+from tracecup.server.organising import pages_new as organising_new
 from tracecup.server.organising import pages_site as organising_site
 from tracecup.server.people import pages as people
 from tracecup.server.people import pages_entrance as entrance
@@ -29,6 +30,7 @@ PAGES = (
     submissions,
     members,
     organising,
+    organising_new,
     organising_site,
     lessons,
     site,

@@ -1,8 +1,9 @@
 """When what is allowed: the one function that pages, API and workers ask.
 
 A window is open from its phase's instant to the next phase's instant plus the grace period; an
-extension moves the end for one team; what the judge has closed stays closed whatever a clock says,
-and nothing is open for a team that takes part no more.
+extension moves the end for one team; where the rules take late releases it stays open for them;
+what the judge has closed stays closed whatever a clock says, and nothing is open for a team that
+takes part no more.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ ENDS: dict[Action, tuple[PhaseName, PhaseName | None]] = {
 
 @dataclass(frozen=True)
 class Window:
-    """When an action is allowed, and whether it is now. `closes` has extension and grace in it."""
+    """When an action is allowed, and whether it is now. `closes` has extension and grace in it.
+
+    `late_until`: until then a first release is taken out of competition; `late`: it is so now.
+    """
 
     action: Action
     state: State
@@ -37,6 +41,8 @@ class Window:
     closes: datetime | None
     grace: timedelta = timedelta(0)
     extended: bool = False
+    late_until: datetime | None = None
+    late: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -63,16 +69,25 @@ def window(round: Round, action: Action, at: datetime, team: Team | None = None)
             if given is not None and given > closes:
                 closes, extended = given, True
         closes += grace
+    late_until = _late_until(contest, action, closes)
+    end = late_until or closes
     state: State = "open"
     if at < opens:
         state = "before"
-    elif (closes is not None and at >= closes) or _ended(round, action) or _left(team, action):
+    elif (end is not None and at >= end) or _ended(round, action) or _left(team, action):
         state = "closed"
     elif contest.paused_at is not None and action != "data":
         state = "paused"
     elif action == "attack" and round.published_at is None:
         state = "before"
-    return Window(action, state, opens, closes, grace, extended)
+    late = state == "open" and closes is not None and at >= closes
+    return Window(action, state, opens, closes, grace, extended, late_until, late)
+
+
+def was_late(round: Round, team: Team, at: datetime) -> bool:
+    """Whether a release that arrived at an instant came after its team's deadline."""
+    closes = window(round, "release", at, team).closes
+    return closes is not None and at >= closes
 
 
 def require_open(round: Round, action: Action, at: datetime, team: Team | None = None) -> Window:
@@ -107,7 +122,7 @@ def phase_now(round: Round, at: datetime) -> PhaseName | None:
 
 
 def last_end(round: Round, action: Action) -> datetime | None:
-    """When an action ends for every team: the latest extension, grace included.
+    """When an action ends for every team: the latest extension, grace and late files included.
 
     The judge acts then and not before.
     """
@@ -119,7 +134,8 @@ def last_end(round: Round, action: Action) -> datetime | None:
         latest=Max("until")
     )["latest"]
     grace = timedelta(seconds=round.contest.rules.limits.grace_seconds)
-    return max(closes, latest or closes) + grace
+    end = max(closes, latest or closes) + grace
+    return _late_until(round.contest, action, end) or end
 
 
 def extended_until(round: Round, action: Action, team: Team) -> datetime | None:
@@ -135,6 +151,14 @@ def current_round(contest: Contest, at: datetime) -> Round | None:
     rounds = list(contest.rounds.all())
     begun = [one for one in rounds if one.closed_at or phase_now(one, at) is not None]
     return begun[-1] if begun else (rounds[0] if rounds else None)
+
+
+def _late_until(contest: Contest, action: Action, closes: datetime | None) -> datetime | None:
+    """Until when late releases are taken; None where they are refused."""
+    minutes = contest.rules.limits.late_minutes
+    if action != "release" or closes is None or not minutes:
+        return None
+    return closes + timedelta(minutes=minutes)
 
 
 def _phase(action: Action) -> str:

@@ -236,7 +236,7 @@ class Contest:
         self.person.go("/new/")
         self.person.fill(name="Autumn contest", slug="autumn", text=rules_text(self.rules))
         self.person.fill(is_public="on", divisions="open\nstudents")
-        self.person.press("Create the contest")
+        self.person.press("Create the contest from the file")
         self.person.wait_for("Autumn contest")
 
     def invite(self) -> None:

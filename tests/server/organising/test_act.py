@@ -92,7 +92,6 @@ class TestRoute:
 
 class TestDeclared:
     def test_no_page_has_two_acts_of_a_name(self):
-        every = DECLARED
-        for page in ("run", "run-teams", "run-settings", "run-scores"):
-            names = [name for acts in every for name in acts.on(page)]
+        for page in ("run", "run-teams", "run-settings", "run-scores", "run-texts"):
+            names = [name for acts in DECLARED for name in acts.on(page)]
             assert len(names) == len(set(names))

@@ -408,8 +408,8 @@ class TestAnnounce:
         for one in queued:
             mailing.handle_mail(one[2])
         assert [one.to for one in mail.outbox] == [["spring-team1@example.org"]]
-        assert messages.announcements(contest, team) == [made]
-        assert messages.announcements(contest, other) == []
+        assert messages.announcements(team) == [made]
+        assert messages.announcements(other) == []
 
     def test_a_title_is_one_line(self, contest, actor, queued):
         with refused("invalid"):
@@ -443,10 +443,10 @@ class TestAnnounce:
     def test_it_can_be_retracted_and_restored(self, contest, team, actor, queued):
         made = messages.announce(contest, "Rain", "x", actor)
         messages.retract_announcement(made, actor, "wrong")
-        assert messages.announcements(contest) == []
+        assert messages.announcements(team) == []
         assert mailing.handle_mail(queued[0][2]) == {"sent": 0}
         messages.restore_announcement(made, actor)
-        assert messages.announcements(contest) == [made]
+        assert messages.announcements(team) == [made]
 
 
 class TestStatus:
@@ -475,7 +475,7 @@ class TestAppeals:
         assert made.text == "Not fair."
         messages.answer_appeal(made, "We looked again.", True, actor)
         assert (made.state, made.answer) == ("accepted", "We looked again.")
-        assert messages.announcements(contest, team)[0].text == "We looked again."
+        assert messages.announcements(team)[0].text == "We looked again."
         at(DEADLINE)
         with refused("closed"):
             messages.appeal(team, "Still not fair.", speaker)

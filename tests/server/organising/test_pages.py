@@ -376,7 +376,7 @@ class TestSettings:
     def test_check_shows_effects_and_changes_nothing(self, boss, contest):
         text = contest.rules_text.replace("attack_tries = 2", "attack_tries = 7")
         answer = act(boss, "run-settings", "rules_check", text=text, version=1)
-        assert "limits.attack_tries" in answer.content.decode()
+        assert "Tries per target and kind of attack" in answer.content.decode()
         contest.refresh_from_db()
         assert contest.rules.limits.attack_tries == 2
 
@@ -464,14 +464,15 @@ class TestAudit:
 
 class TestNew:
     def test_staff_creates(self, boss, contest):
-        answer = boss.post(reverse("run-new"), {"name": "Autumn", "slug": "autumn", "text": ""})
+        answer = boss.post(
+            reverse("run-new"), {"act": "create_file", "name": "Autumn", "slug": "autumn"}
+        )
         assert answer.status_code == 302
         assert Contest.objects.get(slug="autumn").organisers.count() == 1
 
     def test_bad_rules_are_marked(self, boss, contest):
-        answer = boss.post(
-            reverse("run-new"), {"name": "Autumn", "slug": "autumn", "text": "users = 1"}
-        )
+        given = {"name": "Autumn", "slug": "autumn", "text": "users = 1"}
+        answer = boss.post(reverse("run-new"), {"act": "create_file", **given})
         assert answer.status_code == 422
         assert "users = 1" in answer.content.decode()
         assert "Accepted: a whole number" not in answer.content.decode()

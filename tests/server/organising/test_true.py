@@ -57,9 +57,20 @@ class TestFloor:
         rulechange.change_rules(contest, with_floor(contest, 0.8), actor, "more use")
         told = Announcement.objects.get()
         assert told.title == "The rules have changed"
-        assert "scores.utility_floor: 0.7 → 0.8" in told.text
+        assert "Floor of utility: 0.7 → 0.8" in told.text
         client.force_login(team.members.get().person)
-        assert "scores.utility_floor" in client.get(f"/c/{contest.slug}/team/").content.decode()
+        assert "Floor of utility: 0.7" in client.get(f"/c/{contest.slug}/team/").content.decode()
+
+    def test_another_measure_is_computed_at_once(self, desk, team, actor):
+        made = desk.hand_in(team, desk.release(team, moved=3)).submission
+        assert made.score == pytest.approx(1 - 3 / 24)
+        scores = "[scores]\nlambda_u = 0.01\n[[rounds]]"
+        text = desk.contest.rules_text.replace("[[rounds]]", scores, 1)
+        Submission.objects.update(score=0.5)  # nobody computes this by either measure
+        rulechange.change_rules(desk.contest, text, actor, "nearer")
+        drain()
+        made.refresh_from_db()
+        assert made.score == pytest.approx(1 - 3 / 24)
 
     def test_of_a_moved_deadline_too(self, contest, final, team, actor):
         later = final.rules.phases.judge + (final.rules.phases.judge - final.rules.phases.anonymize)

@@ -162,8 +162,8 @@ def example(schema: dict[str, Any], document: dict[str, Any]) -> Any:  # noqa: P
         return False
     if schema.get("format") == "binary":
         return "FILE"
-    if schema.get("format") == "date-time":
-        return "2030-04-04T12:00:00Z"
+    if schema.get("format") in ("date-time", "duration"):
+        return "PT1H" if schema["format"] == "duration" else "2030-04-04T12:00:00Z"
     return "x" * max(1, schema.get("minLength", 1))
 
 

@@ -165,6 +165,12 @@ class LimitRules:
     grace_seconds: int = key(
         0, "A file counts if it has fully arrived this long after the deadline.", Whole(0, 86400)
     )
+    late_minutes: int = key(
+        0,
+        "How many minutes after that a team's first release is still accepted, out of competition; "
+        "0: late ones are refused.",
+        Whole(0, 10080),
+    )
 
     @property
     def reading(self) -> Limits:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tracecup.server.jobs.kinds import JobKind
 from tracecup.server.judging import bots, schedule, service
 from tracecup.server.judging.kinds import data, sample, score, shuffle
+from tracecup.server.submissions import verdicts
 
 KINDS = (
     JobKind("judge", 80, act=service.judge_round),
@@ -23,6 +24,7 @@ KINDS = (
         died=score.died,
         revived=score.revived,
     ),
+    JobKind(verdicts.RECHECK, 48, chore=verdicts.recheck),
     JobKind("bot", 45, chore=bots.play),
     JobKind("sample", 40, prepare=sample.prepare, apply=sample.apply),
     JobKind("rehearse", 3, chore=bots.play_on),

@@ -12,6 +12,7 @@ from tracecup.server.models.contests import (
     FormerMember,
     Member,
     Organiser,
+    Question,
     Round,
     Team,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "OneTimeLink",
     "Organiser",
     "Person",
+    "Question",
     "Release",
     "ResultSet",
     "Round",

@@ -1,4 +1,4 @@
-"""Contests, their rounds, teams and members, extensions, announcements, appeals.
+"""Contests, their rounds, teams and members, extensions, announcements, appeals, questions.
 
 The rules, phases included, are the text of `contest.toml`; columns hold what is not a rule.
 """
@@ -13,6 +13,9 @@ from django.db import models
 from tracecup.contest.rules import RoundRules, Rules
 from tracecup.contest.rules.file import parse_rules
 from tracecup.server.models.people import Person
+
+TEXTS = ("description", "prizes", "terms", "contact", "faq")
+"""What organisers write about a contest for everybody, in the order of its page."""
 
 
 def new_seed() -> str:
@@ -34,7 +37,8 @@ def _rules(text: str) -> Rules:
 class Contest(models.Model):
     """One contest. `seed` is secret: the teams' data and the sample attacks come from it.
 
-    `clock_offset` (seconds) moves the clock of a demo contest. While `paused_at` is set nothing
+    `texts` are in Markdown, by the names of `TEXTS`. `clock_offset` (seconds) moves the clock of a
+    demo contest. While `paused_at` is set nothing
     is accepted and nothing happens by itself.
     """
 
@@ -44,6 +48,7 @@ class Contest(models.Model):
     rules_version = models.PositiveIntegerField(default=1)
     seed = models.CharField(max_length=32, default=new_seed)
     divisions = models.JSONField(default=list)
+    texts = models.JSONField(default=dict)
     is_public = models.BooleanField(default=False)
     is_demo = models.BooleanField(default=False)
     is_rehearsal = models.BooleanField(default=False)
@@ -176,12 +181,16 @@ class Extension(models.Model):
 
 
 class Announcement(models.Model):
-    """A message of the organisers to all teams (or one)."""
+    """A message of the organisers to all teams (or one); `public` for everybody.
+
+    It is on the pages from `at` on, which may lie ahead.
+    """
 
     contest = models.ForeignKey(Contest, on_delete=models.CASCADE, related_name="announcements")
     team = models.ForeignKey(Team, null=True, blank=True, on_delete=models.CASCADE)
     title = models.CharField(max_length=200)
     text = models.TextField()
+    public = models.BooleanField(default=False)
     at = models.DateTimeField()
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL)
     deleted_at = models.DateTimeField(null=True, blank=True)
@@ -196,5 +205,18 @@ class Appeal(models.Model):
     by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
     state = models.CharField(max_length=10, default="open")
     answer = models.TextField(default="", blank=True)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    answered_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+
+
+class Question(models.Model):
+    """What a team asks the organisers; `shared`: all teams have the answer."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="questions")
+    text = models.TextField()
+    at = models.DateTimeField()
+    by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")
+    answer = models.TextField(default="", blank=True)
+    shared = models.BooleanField(default=False)
     answered_at = models.DateTimeField(null=True, blank=True)
     answered_by = models.ForeignKey(Person, null=True, on_delete=models.SET_NULL, related_name="+")

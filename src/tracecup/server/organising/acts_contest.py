@@ -1,4 +1,4 @@
-"""What organisers can do with the contest as a whole: its teams' news, its rules, its copies.
+"""What organisers can do with the contest as a whole: appeals, jobs, its rules, its copies.
 
 Each function is declared once as an act of a page and of the API; what is dangerous needs `why`.
 """
@@ -15,12 +15,11 @@ from ninja import Field, Schema
 
 from tracecup.server.errors import not_found
 from tracecup.server.jobs import data as queue
-from tracecup.server.models import Announcement, Appeal, Job
+from tracecup.server.models import Appeal, Job
 from tracecup.server.organising import contests, repairs, rulechange
 from tracecup.server.organising import data as run
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
-from tracecup.server.organising.data_teams import team_of
 from tracecup.server.organising.given import (
     MAX_WHY,
     ActForm,
@@ -29,7 +28,6 @@ from tracecup.server.organising.given import (
     Shown,
     Why,
     rows,
-    team_choices,
 )
 from tracecup.server.organising.owncity import set_city_file
 from tracecup.server.organising.rehearsal import rehearse as begin_rehearsal
@@ -46,56 +44,6 @@ class Made(Schema):
 
     slug: str
     name: str
-
-
-class Message(Schema):
-    """An announcement; to one team by its number, else to all."""
-
-    title: Annotated[str, Shown(_("Title"))] = Field(min_length=1, max_length=200)
-    text: Annotated[str, Shown(_("Message"), options=rows(5))] = Field(
-        min_length=1, max_length=20_000
-    )
-    team: Annotated[
-        int | None,
-        Shown(_("To"), choices=lambda place: [("", gettext("all teams")), *team_choices(place)]),
-    ] = Field(None, ge=1, le=999)
-    mail: Annotated[bool, Shown(_("Also by e-mail"))] = True
-
-
-@ACTS.act("run", Route("POST", CONTEST + "/announcements", run.AnnouncementRow, 201))
-def announce(at: At, body: Message) -> Done:
-    """Tell all teams, or one, something; also by e-mail."""
-    team = team_of(at.role, body.team) if body.team is not None else None
-    made = messages.announce(at.contest, body.title, body.text, at.actor, team, mail=body.mail)
-    return Done(gettext("Announced."), lambda: run.announcement_row(made))
-
-
-ANNOUNCEMENT = CONTEST + "/announcements/{int:number}"
-
-
-@ACTS.act("run", Route("POST", ANNOUNCEMENT + "/retract", run.AnnouncementRow))
-def retract(at: At, body: Why, number: Number) -> Done:
-    """Take an announcement off the pages."""
-    found = _announcement(at, number)
-    messages.retract_announcement(found, at.actor, body.why)
-    return Done(
-        gettext("Retracted; it can be restored below."), lambda: run.announcement_row(found)
-    )
-
-
-@ACTS.act("run", Route("POST", ANNOUNCEMENT + "/restore", run.AnnouncementRow))
-def restore(at: At, number: Number) -> Done:
-    """Put a retracted announcement back."""
-    found = _announcement(at, number)
-    messages.restore_announcement(found, at.actor)
-    return Done(gettext("The announcement is back."), lambda: run.announcement_row(found))
-
-
-def _announcement(at: At, number: int) -> Announcement:
-    found = Announcement.objects.filter(contest=at.contest, pk=number).first()
-    if found is None:
-        raise not_found("announcement")
-    return found
 
 
 class AppealsWindow(Why):

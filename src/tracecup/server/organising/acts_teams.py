@@ -8,15 +8,15 @@ The operations of `OF_TEAMS` stand among those of `teams.api`.
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from django import forms
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Schema
 
 from tracecup.server.errors import not_found
-from tracecup.server.models import Extension
+from tracecup.server.models import Extension, Person, Team
 from tracecup.server.models import Member as Membership
 from tracecup.server.organising import contests, running
 from tracecup.server.organising import data_teams as run_teams
@@ -32,20 +32,24 @@ from tracecup.server.organising.given import (
     Shown,
     TeamNumber,
     Why,
+    form_of,
     reason,
+    team_choices,
 )
+from tracecup.server.organising.teamcare import merge_teams, password_link
 from tracecup.server.people import letters
 from tracecup.server.people.links import link_by_number, new_link
 from tracecup.server.people.links import revoke_link as revoke
-from tracecup.server.people.membership import move_member
+from tracecup.server.people.membership import move_member, set_captain
 from tracecup.server.people.membership import remove_member as remove
 from tracecup.server.teams.api import TeamInfo, team_info
 from tracecup.server.teams.registration import MAX_TEAM_NAME, change_team, create_team
-from tracecup.server.teams.teamlist import apply_csv, invitations_csv, plan_csv
+from tracecup.server.teams.teamlist import apply_csv, decoded, invitations_csv, plan_csv
 from tracecup.server.web.context import Place
 
 ACTS, OF_TEAMS = Acts(), Acts()
 TEAM = CONTEST + "/teams/{int:number}"
+MAX_LIST = 1 << 20
 # No division is called so: their names have no spaces around them.
 AS_IT_IS = " "
 STATUS_CHOICES = [
@@ -60,7 +64,7 @@ def _divisions(place: Place) -> Choices:
 
 
 class Csv(Schema):
-    """A list of teams."""
+    """A list of teams; on the page also as a file, which is read instead of the text."""
 
     text: Annotated[
         str,
@@ -69,22 +73,48 @@ class Csv(Schema):
             _("Columns team, division, name, email; one line per person."),
             options={
                 "strip": False,
+                "required": False,
                 "widget": forms.Textarea(
                     attrs={"class": "code short", "rows": 7, "spellcheck": "false"}
                 ),
             },
         ),
-    ] = Field(max_length=1 << 20)
+    ] = Field(max_length=MAX_LIST)
     mail: Annotated[bool, Shown(_("Send the links by e-mail"))] = False
 
 
-@ACTS.act("run-teams")
+class CsvForm(form_of(Csv, {})):  # type: ignore[misc]
+    """A list as text or as a file; a file takes the place of the text, to be seen and changed."""
+
+    data: Any
+    file = forms.FileField(
+        label=_("Or a file"),
+        required=False,
+        help_text=_("A table saved as CSV, in UTF-8 or as Japanese spreadsheets write it."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv,text/plain"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """The text of the file, where there is one."""
+        held: dict[str, Any] = self.cleaned_data
+        if held.get("file"):
+            text = decoded(held["file"].read(MAX_LIST + 1))
+            if text is None:
+                self.add_error("file", gettext("A table of text, at most a million characters."))
+            else:
+                held["text"] = text
+                self.data = self.data.copy()
+                self.data[self.add_prefix("text")] = text
+        return held
+
+
+@ACTS.act("run-teams", form=CsvForm)
 def csv_check(at: At, body: Csv) -> Done:
     """What a list of teams will do; changes nothing."""
     return Done("", shown={"plan": plan_csv(at.contest, body.text)})
 
 
-@ACTS.act("run-teams")
+@ACTS.act("run-teams", form=CsvForm)
 def csv_apply(at: At, body: Csv) -> Done:
     """Carry out a list of teams: all of it, or nothing."""
     made = apply_csv(at.contest, plan_csv(at.contest, body.text), at.actor)
@@ -214,11 +244,57 @@ class Member(Schema):
 def remove_member(at: At, body: Member) -> Done:
     """Take somebody out of a team."""
     found = team_of(at.role, body.team)
-    member = found.members.filter(person=body.person).first()
-    if member is None:
-        raise not_found("member")
-    remove(found, member.person, at.actor)
+    remove(found, _person(found, body.person), at.actor)
     return Done(gettext("This person is no longer in the team; its join code has changed."))
+
+
+@ACTS.act("run-teams")
+def captain(at: At, body: Member) -> Done:
+    """Make somebody a captain of her team."""
+    found = team_of(at.role, body.team)
+    set_captain(found, _person(found, body.person), at.actor)
+    return Done(gettext("This person is a captain now."))
+
+
+class SecretLink(Schema):
+    """The address of a link; it is shown once."""
+
+    link: str
+
+
+@ACTS.act("run-teams", Route("POST", CONTEST + "/password-links", SecretLink, 201))
+def new_password(at: At, body: Member) -> Done:
+    """A one-time link for a new password of a member who has no e-mail address."""
+    found = team_of(at.role, body.team)
+    secret = password_link(found, _person(found, body.person), at.actor)
+    done = _made(at, secret)
+    return Done(done.message, lambda: SecretLink(link=done.shown["link"]), done.shown)
+
+
+def _person(team: Team, number: int) -> Person:
+    held = team.members.select_related("person").filter(person=number).first()
+    if held is None:
+        raise not_found("member")
+    return cast(Person, held.person)
+
+
+class Merged(Why):
+    """The team that the people of another one join."""
+
+    into: Annotated[int, Shown(_("Into team"), choices=team_choices)] = Field(ge=1, le=999)
+
+
+@ACTS.act("run-teams", Route("POST", TEAM + "/merge"))
+def merge(at: At, body: Merged, number: TeamNumber) -> Done:
+    """Put everybody of a team into another one, before data are out."""
+    into = team_of(at.role, body.into)
+    count = merge_teams(team_of(at.role, number), into, at.actor, body.why)
+    said = ngettext(
+        "%(count)d person is in team %(number)d now; the other team is deleted.",
+        "%(count)d people are in team %(number)d now; the other team is deleted.",
+        count,
+    )
+    return Done(said % {"count": count, "number": into.number})
 
 
 def _members(place: Place) -> Choices:

@@ -13,7 +13,14 @@ from ninja import Field, Query, Router, Schema, Status
 
 from tracecup.server.access import role_in
 from tracecup.server.errors import not_found
-from tracecup.server.organising import acts_clock, acts_contest, acts_teams, contests
+from tracecup.server.organising import (
+    acts_clock,
+    acts_contest,
+    acts_rules,
+    acts_teams,
+    acts_texts,
+    contests,
+)
 from tracecup.server.organising import data as run
 from tracecup.server.organising import data_log as run_log
 from tracecup.server.organising import data_site as run_site
@@ -23,7 +30,7 @@ from tracecup.server.organising.acts_contest import MAX_RULES, SLUG, Division, M
 from tracecup.server.people.asking import RoundName, round_in
 from tracecup.server.people.auth import actor_of, person_of
 from tracecup.server.teams import api as teams_api
-from tracecup.server.teams import messages
+from tracecup.server.teams import messages, questions
 
 router = Router()
 
@@ -46,6 +53,12 @@ def teams(request: HttpRequest, slug: str, round: RoundName = None) -> run_teams
 def settings(request: HttpRequest, slug: str) -> run_site.SettingsPage:
     """The rules as text, and their changes."""
     return run_site.settings_page(organiser_of(request, slug))
+
+
+@router.get(CONTEST + "/run/texts", response=run_site.TextsPage)
+def texts(request: HttpRequest, slug: str) -> run_site.TextsPage:
+    """The texts for everybody, in Markdown."""
+    return run_site.texts_page(organiser_of(request, slug))
 
 
 @router.get(CONTEST + "/run/audit", response=run_log.AuditPage)
@@ -112,7 +125,22 @@ def appeal(request: HttpRequest, slug: str, body: AppealText) -> Status[run.Appe
     return Status(201, run.appeal_row(messages.appeal(team, body.text, actor_of(request))))
 
 
+class QuestionText(Schema):
+    """What a team asks the organisers."""
+
+    text: str = Field(min_length=1, max_length=4000)
+
+
+@router.post(CONTEST + "/questions", response={201: run.QuestionRow})
+def ask_question(request: HttpRequest, slug: str, body: QuestionText) -> Status[run.QuestionRow]:
+    """Ask the organisers something, as a team."""
+    team = role_in(slug, person_of(request)).require_team()
+    return Status(201, run.question_row(questions.ask(team, body.text, actor_of(request))))
+
+
 acts_clock.ACTS.add_routes(router, __name__)
 acts_contest.ACTS.add_routes(router, __name__)
+acts_rules.ACTS.add_routes(router, __name__)
 acts_teams.ACTS.add_routes(router, __name__)
+acts_texts.ACTS.add_routes(router, __name__)
 acts_teams.OF_TEAMS.add_routes(teams_api.router, teams_api.__name__)

@@ -28,6 +28,7 @@ from tracecup.server.models import (
     Announcement,
     Appeal,
     Contest,
+    Question,
     Release,
     Round,
     Submission,
@@ -73,7 +74,22 @@ class AnnouncementRow(Schema):
     at: datetime
     team: int | None
     team_name: str
+    public: bool
+    scheduled: bool
     retracted: bool
+
+
+class QuestionRow(Schema):
+    """A question of a team, and its answer."""
+
+    id: int
+    team: int
+    team_name: str
+    text: str
+    at: datetime
+    answer: str
+    shared: bool
+    answered_at: datetime | None
 
 
 class AppealRow(Schema):
@@ -136,6 +152,7 @@ class RunPage(Schema):
     teams: int
     announcements: list[AnnouncementRow]
     appeals: list[AppealRow]
+    questions: list[QuestionRow]
     rehearsals: list[RehearsalRow]
 
 
@@ -182,6 +199,12 @@ def run_page(role: Role, round: Round | None = None) -> RunPage:
             .select_related("team")
             .order_by("-pk")[:100]
         ],
+        questions=[
+            question_row(one)
+            for one in Question.objects.filter(team__contest=contest)
+            .select_related("team")
+            .order_by("-pk")[:100]
+        ],
         rehearsals=rehearsal_rows(contest),
     )
 
@@ -195,7 +218,23 @@ def announcement_row(one: Announcement) -> AnnouncementRow:
         at=one.at,
         team=one.team.number if one.team else None,
         team_name=one.team.name if one.team else "",
+        public=one.public,
+        scheduled=one.at > clock.now(),
         retracted=one.deleted_at is not None,
+    )
+
+
+def question_row(one: Question) -> QuestionRow:
+    """A question as organisers and its team see it."""
+    return QuestionRow(
+        id=one.pk,
+        team=one.team.number,
+        team_name=one.team.name,
+        text=one.text,
+        at=one.at,
+        answer=one.answer,
+        shared=one.shared,
+        answered_at=one.answered_at,
     )
 
 

@@ -13,7 +13,7 @@ from tracecup.server.clockwatch import Doubt
 from tracecup.server.jobs.data import (
     QueueCounts,
 )
-from tracecup.server.models import Appeal, Contest, Round
+from tracecup.server.models import Appeal, Contest, Question, Round
 from tracecup.server.organising.owncity import missing_files
 from tracecup.server.resultsets import gone_teams, published, table_rows
 
@@ -39,6 +39,7 @@ def checks(
     """All checks of a contest; `late`: an act of the judge should have happened already."""
     running = contest.paused_at is None
     slow = (queue.oldest_waiting_seconds or 0.0) > SLOW_SECONDS and running
+    asked = Question.objects.filter(team__contest=contest, answered_at=None).count()
     appeals = Appeal.objects.filter(team__contest=contest, state="open").count()
     rounds = list(contest.rounds.all())
     # An imported round has results and no times.
@@ -138,6 +139,13 @@ def checks(
         _check(
             _("Appeals"),
             not appeals,
+            _("None is open."),
+            _("A team waits for an answer."),
+            _("Answer below."),
+        ),
+        _check(
+            _("Questions"),
+            not asked,
             _("None is open."),
             _("A team waits for an answer."),
             _("Answer below."),

@@ -5,7 +5,7 @@ Typed; the pages render it and the API returns it.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,6 @@ from django.utils.translation import gettext as _
 from ninja import Schema
 
 from tracecup import __version__
-from tracecup.contest.rules import PRESETS, Rules
-from tracecup.contest.rules.file import rules_text
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import Refused
@@ -25,10 +23,11 @@ from tracecup.server.jobs.data import (
     queue_counts,
 )
 from tracecup.server.models import Contest, Job, Person, StoredFile, WorkerToken
+from tracecup.server.organising import rulewords
 from tracecup.server.organising.data_checks import LOW_DISK_BYTES, SLOW_SECONDS
 from tracecup.server.organising.data_log import who_is
 from tracecup.server.organising.owncity import own_files
-from tracecup.server.organising.rulechange import RulesPlan, history
+from tracecup.server.organising.rulechange import Effect, RulesPlan, history
 from tracecup.server.site.backup import ENDING
 from tracecup.server.site.backup_job import BACKUP_FOLDER
 from tracecup.server.storage import store
@@ -46,11 +45,17 @@ class ProblemRow(Schema):
 
 
 class EffectRow(Schema):
-    """What a change of one key does: note, care, or refused."""
+    """What a change of one key does: note, care, or refused.
+
+    `before` and `after` are spelled as in the file; `label`, `was` and `becomes` are for people.
+    """
 
     key: str
+    label: str
     before: str
     after: str
+    was: str
+    becomes: str
     sentence: str
     weight: str
 
@@ -100,6 +105,16 @@ class SettingsPage(Schema):
     history: list[VersionRow]
 
 
+class TextsPage(Schema):
+    """What organisers wrote for everybody, in Markdown; empty where there is nothing."""
+
+    description: str = ""
+    prizes: str = ""
+    terms: str = ""
+    contact: str = ""
+    faq: str = ""
+
+
 class BackupRow(Schema):
     """A backup file in the server's folder."""
 
@@ -137,10 +152,8 @@ class DeletedRow(Schema):
 
 
 class NewPage(Schema):
-    """What is needed to create a contest: the rules to begin with, what can be brought back."""
+    """What the page of new contests shows besides its form: what can be brought back."""
 
-    text: str
-    presets: list[str]
     deleted: list[DeletedRow]
 
 
@@ -169,12 +182,22 @@ class HealthPage(Schema):
 
 def plan_row(plan: RulesPlan) -> PlanRow:
     """A plan as the page and the API show it."""
+    zone = plan.rules.tzinfo if plan.rules else UTC
     return PlanRow(
         ok=not plan.problems,
         problems=[ProblemRow(**problem) for problem in plan.problems],
-        effects=[EffectRow(**vars(effect)) for effect in plan.effects],
+        effects=[_effect_row(effect, zone) for effect in plan.effects],
         makes_data=plan.makes_data,
         endings=[one.sentence for one in plan.endings],
+    )
+
+
+def _effect_row(effect: Effect, zone: tzinfo) -> EffectRow:
+    return EffectRow(
+        **vars(effect),
+        label=rulewords.label(effect.key),
+        was=rulewords.value(effect.key, effect.before, zone),
+        becomes=rulewords.value(effect.key, effect.after, zone),
     )
 
 
@@ -206,6 +229,12 @@ def settings_page(role: Role) -> SettingsPage:
             for one in changes
         ],
     )
+
+
+def texts_page(role: Role) -> TextsPage:
+    """The texts of a contest for its organisers."""
+    role.require_organiser()
+    return TextsPage(**role.contest.texts)
 
 
 def city_file_row(one: StoredFile) -> CityFileRow:
@@ -253,14 +282,12 @@ def backups() -> list[BackupRow]:
     return sorted(rows, key=lambda row: (row.at, row.name), reverse=True)
 
 
-def new_page(person: Person | None, preset: str = "") -> NewPage:
-    """The form for a new contest."""
+def new_page(person: Person | None) -> NewPage:
+    """For staff, and for organisers of a deleted contest."""
     deleted = deleted_contests(person)
     if not deleted:
         require_staff(person)
     return NewPage(
-        text=rules_text(Rules.preset(preset if preset in PRESETS else PRESETS[0])),
-        presets=list(PRESETS),
         deleted=[
             DeletedRow(slug=one.slug, name=one.name, deleted_at=one.deleted_at) for one in deleted
         ],

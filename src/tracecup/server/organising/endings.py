@@ -120,7 +120,7 @@ def _ends(round: Round, rules: Rules) -> dict[What, datetime | None]:
     assert phases.judge is not None
     assert phases.results is not None
     return {
-        "judge": phases.judge + grace,
+        "judge": phases.judge + grace + timedelta(minutes=rules.limits.late_minutes),
         "publish": phases.attack if round.auto_publish else None,
         "close": phases.results + grace,
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from ninja import Field, Schema
 from pydantic_core import PydanticUndefined
 
+from tracecup.server.organising.lengths import LengthField
 from tracecup.server.web.context import Place
 
 MAX_WHY = 2000
@@ -111,7 +112,8 @@ class ActForm(forms.Form):
     @property
     def is_row(self) -> bool:
         """Whether it stands in a row of a table, where its errors have no place."""
-        held = [one for name, one in self.fields.items() if name not in ("confirm", "version")]
+        apart = ("confirm", "version", "team")
+        held = [one for name, one in self.fields.items() if name not in apart]
         return any(isinstance(one.widget, forms.HiddenInput) for one in held)
 
     def __init__(self, *args: Any, place: Place, **more: Any) -> None:
@@ -129,7 +131,21 @@ class ActForm(forms.Form):
             if callable(shown.choices):
                 self.fields[name].choices = shown.choices(place)
             if shown.initial is not None:
-                self.fields[name].initial = shown.initial(place)
+                keep(self.fields[name], shown.initial(place))
+
+    def hide(self, name: str) -> None:
+        """Do not ask for what the page is about already."""
+        if name in self.fields:
+            self.fields[name].widget = forms.HiddenInput()
+
+
+def keep(field: forms.Field, value: Any) -> None:
+    """What a field begins with; a list of choices that lacks it gets it, so that it stays."""
+    field.initial = value
+    if isinstance(field, forms.ChoiceField) and value:
+        choices = list(field.choices)
+        if str(value) not in [str(key) for key, _said in choices]:
+            field.choices = [*choices, (value, value)]
 
 
 class Lines(forms.CharField):
@@ -147,6 +163,14 @@ class Lines(forms.CharField):
 
 def form_of(body: type[Schema] | None, address: Mapping[str, Any]) -> type[ActForm]:
     """The page's form: what the address names, then the fields of the body, the reason last."""
+    fields, looks = fields_of(body, address)
+    return type("DerivedForm", (ActForm,), {**fields, "shown": looks})
+
+
+def fields_of(
+    body: type[Schema] | None, address: Mapping[str, Any]
+) -> tuple[dict[str, forms.Field], dict[str, Shown]]:
+    """Django's fields by name, and how each is shown."""
     asked = [
         (name, kind.__origin__, kind.__metadata__, PydanticUndefined)
         for name, kind in address.items()
@@ -154,12 +178,13 @@ def form_of(body: type[Schema] | None, address: Mapping[str, Any]) -> type[ActFo
     for name, info in (body.model_fields if body else {}).items():
         asked.append((name, info.annotation, tuple(info.metadata), info.default))
     asked.sort(key=lambda one: one[0] == "why")
-    fields, looks = {}, {}
+    fields: dict[str, forms.Field] = {}
+    looks: dict[str, Shown] = {}
     for name, kind, metadata, default in asked:
         shown = next((one for one in metadata if isinstance(one, Shown)), Shown())
         looks[shown.name or name] = shown
         fields[shown.name or name] = _field(kind, metadata, default, shown)
-    return type("DerivedForm", (ActForm,), {**fields, "shown": looks})
+    return fields, looks
 
 
 def _members(kind: Any) -> tuple[Any, ...]:
@@ -187,12 +212,12 @@ def _field(kind: Any, metadata: Iterable[Any], default: Any, shown: Shown) -> fo
             "input_formats": INSTANT_FORMATS,
             "widget": instant_widget(INSTANT_FORMATS[0]),
         }
-    elif int in kinds:
-        made = forms.IntegerField
+    elif timedelta in kinds:
+        made = LengthField
+    elif int in kinds or float in kinds:
+        made = forms.IntegerField if int in kinds else forms.FloatField
         options["min_value"] = _limit(metadata, "ge")
         options["max_value"] = _limit(metadata, "le")
-    elif float in kinds:
-        made = forms.FloatField
     elif list in kinds:
         made = Lines
     else:

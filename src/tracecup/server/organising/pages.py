@@ -22,7 +22,14 @@ from tracecup.charts.arrivals import hours_chart
 from tracecup.charts.matrices import heat_map
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.models import LogEntry
-from tracecup.server.organising import acts_clock, acts_contest, acts_rounds, acts_teams
+from tracecup.server.organising import (
+    acts_clock,
+    acts_contest,
+    acts_rounds,
+    acts_rules,
+    acts_teams,
+    acts_texts,
+)
 from tracecup.server.organising import (
     data as run,
 )
@@ -43,6 +50,7 @@ from tracecup.server.organising.given import ActForm
 from tracecup.server.organising.rulechange import history
 from tracecup.server.people.forms import refuse
 from tracecup.server.people.pages import site_of
+from tracecup.server.teams.teamlist import teams_csv
 from tracecup.server.web import words
 from tracecup.server.web.context import Place, place
 
@@ -86,6 +94,9 @@ class Page:
             name: act.form(place=here, auto_id=f"{name}_%s", initial=chosen)
             for name, act in self.acts.items()
         }
+        if chosen:
+            for form in [*blank.values(), *given.values()]:
+                form.hide("team")
         data = self.data(request, here)
         context = here.context(forms={**blank, **given}, title=self.title, **data, **more)
         return render(request, self.template, context, status=status)
@@ -175,6 +186,10 @@ def _settings(request: HttpRequest, here: Place) -> dict[str, Any]:
     return {"page": run_site.settings_page(here.role), "earlier": earlier}
 
 
+def _texts(request: HttpRequest, here: Place) -> dict[str, Any]:
+    return {"page": run_site.texts_page(here.role)}
+
+
 def _audit(request: HttpRequest, here: Place) -> dict[str, Any]:
     page = run_log.audit_page(
         here.role,
@@ -194,8 +209,10 @@ def _backup(request: HttpRequest, here: Place) -> dict[str, Any]:
 DECLARED = (
     acts_clock.ACTS,
     acts_contest.ACTS,
+    acts_rules.ACTS,
     acts_teams.ACTS,
     acts_teams.OF_TEAMS,
+    acts_texts.ACTS,
     acts_rounds.ACTS,
 )
 PAGES = tuple(
@@ -207,10 +224,23 @@ PAGES = tuple(
         ("run-judge", _("Judge"), _judge),
         ("run-scores", _("Scores"), _scores),
         ("run-settings", _("Settings"), _settings),
+        ("run-texts", _("Texts"), _texts),
         ("run-audit", _("Log"), _audit),
         ("run-backup", _("Backup"), _backup),
     )
 )
+
+
+@require_GET
+def teams_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who takes part, with names, as a table that can be put in again."""
+    here = place(request, slug)
+    here.role.require_organiser()
+    # Spreadsheets take a file without a mark for one in the machine's own encoding.
+    content = "\ufeff" + teams_csv(here.contest)
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{here.contest.slug}-teams.csv"'
+    return response
 
 
 @require_GET
@@ -251,5 +281,6 @@ urlpatterns = [
         )
         for page in PAGES
     ),
+    path("c/<slug:slug>/run/teams/teams.csv", teams_export, name="run-teams-export"),
     path("c/<slug:slug>/run/audit/log.jsonl", log_export, name="run-audit-export"),
 ]

@@ -76,7 +76,7 @@ def small_rules(rules: Rules, users: int) -> Rules:
         rules,
         users=min(rules.users, users),
         clock=replace(rules.clock, days=days, reference_days=None),
-        limits=replace(rules.limits, grace_seconds=0),
+        limits=replace(rules.limits, grace_seconds=0, late_minutes=0),
         rounds=tuple(rounds),
     )
 

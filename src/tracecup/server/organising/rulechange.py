@@ -39,7 +39,7 @@ from tracecup.server.organising.ruletext import flat, place_of
 from tracecup.server.organising.telling import tell_teams
 from tracecup.server.reasons import require_reason
 from tracecup.server.submissions.quotas import charged
-from tracecup.server.submissions.verdicts import follow_floor
+from tracecup.server.submissions.verdicts import follow_floor, follow_measure
 
 Weight = Literal["note", "care", "refused"]
 ACTS: dict[PhaseName, str] = {
@@ -161,6 +161,11 @@ def apply_rules(
         make_data_anew(contest)
     if rules.scores.utility_floor != old.scores.utility_floor:
         follow_floor(contest)
+    if (old.scores.utility_rule, old.scores.lambda_u) != (
+        rules.scores.utility_rule,
+        rules.scores.lambda_u,
+    ):
+        follow_measure(contest)
     tell_teams(contest, [one for one in plan.effects if one.weight != "refused"], actor)
 
 
@@ -279,7 +284,7 @@ class _Changes:
             return self.phase(key, before, after)
         if last in ("attack_tries", "release_tries"):
             said, weight = self.tries(last, int(after))
-        elif key == "limits.grace_seconds":
+        elif key in ("limits.grace_seconds", "limits.late_minutes"):
             said = _("Every deadline that has not passed moves with it.")
             weight = "care"
         elif key == "limits.file_mib":
@@ -357,7 +362,7 @@ class _Changes:
     def verdicts(self, key: str) -> str:
         """How many known releases would be judged otherwise by another floor."""
         if key != "scores.utility_floor":
-            return _("Utility is computed again when the judge runs.")
+            return _("Utility of all releases handed in so far is computed again now.")
         old, new = self.old.scores.utility_floor, self.new.scores.utility_floor
         known = Submission.objects.filter(
             contest=self.contest, kind="release", state="scored", score__isnull=False

@@ -1,4 +1,4 @@
-"""The text of `contest.toml` as an organiser wrote it, with other instants put into it.
+"""The text of `contest.toml` as an organiser wrote it, with other values put into it.
 
 Comments and layout stay as they are wherever the text allows it.
 """
@@ -6,9 +6,10 @@ Comments and layout stay as they are wherever the text allows it.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from tracecup.contest.rules import PHASES, PhaseName, Rules
@@ -20,6 +21,7 @@ Instants = Mapping[tuple[str, PhaseName], datetime]
 """(name of a round, phase) -> when it begins."""
 
 _INSTANT = r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})?"
+_VALUE = rf"{_INSTANT}|\"(?:[^\"\\]|\\.)*\"|'[^']*'|\[[^\]#]*\]|[^\s,#\]}}]+"
 
 
 def instants_of(rules: Rules) -> dict[tuple[str, PhaseName], datetime]:
@@ -51,24 +53,34 @@ def with_instants(text: str, instants: Instants) -> str:
     >>> with_instants(text, {("final", "results"): later}).splitlines()[-1]
     'results = 2030-04-06T00:00:00+00:00'
     """
-    rules = parse_rules(text)
-    wanted = _rules_with(rules, instants)
-    lines, places = text.split("\n"), key_lines(text)
-    for k, one in enumerate(rules.rounds):
-        for phase in PHASES:
-            at = instants.get((one.name, phase))
-            number = places.get(("rounds", k, "phases", phase))
-            if at is not None and number is not None:
-                found = re.compile(rf"({phase}\"?\s*=\s*){_INSTANT}")
-                local = at.astimezone(rules.tzinfo)
-                lines[number - 1] = found.sub(
-                    rf"\g<1>{local.isoformat()}", lines[number - 1], count=1
-                )
-    edited = "\n".join(lines)
-    # What cannot be edited in place (inline tables, odd quoting) is written anew.
-    result = edited if _reads_as(edited, wanted) else rules_text(wanted)
+    wanted = _rules_with(parse_rules(text), instants)
+    result = rewritten(text, wanted)
     parse_rules(result)
     return result
+
+
+def rewritten(text: str, wanted: Rules) -> str:
+    """The rules' text saying other rules: keys that differ are put in place, comments stay.
+
+    What cannot be put in place (other rounds, inline tables, odd quoting) is written anew as a
+    whole. O(changed keys x length).
+
+    >>> text = "users = 500  # a class\\n[limits]\\nattack_tries = 3"
+    >>> wanted = replace(parse_rules(text), users=40)
+    >>> rewritten(text, wanted).splitlines()
+    ['users = 40  # a class', '[limits]', 'attack_tries = 3']
+    """
+    held = parse_rules(text)
+    before, after = flat(held), flat(wanted)
+    edited = text
+    if [one.name for one in held.rounds] == [one.name for one in wanted.rounds]:
+        spelled = _spelled(wanted)
+        for key in after:
+            if before[key] != after[key]:
+                edited = _put(edited, place_of(wanted, key), spelled[key])
+            if edited is not text and not _is_toml(edited):
+                return rules_text(wanted)
+    return edited if _reads_as(edited, wanted) else rules_text(wanted)
 
 
 def without_instants(text: str) -> str:
@@ -80,17 +92,7 @@ def without_instants(text: str) -> str:
 
 def renamed(text: str, name: str) -> str:
     """The rules' text under another name of the contest."""
-    wanted = parse_rules(text).renamed(name)
-    number = key_lines(text).get(("name",))
-    spelled = rules_text(wanted).split("\n")
-    line = next(line for line in spelled if line.startswith("name = "))
-    lines = text.split("\n")
-    if number is None:
-        lines.insert(0, line)
-    else:
-        lines[number - 1] = line
-    edited = "\n".join(lines)
-    return edited if _reads_as(edited, wanted) else rules_text(wanted)
+    return rewritten(text, parse_rules(text).renamed(name))
 
 
 def flat(rules: Rules) -> dict[str, str]:
@@ -115,17 +117,61 @@ def place_of(rules: Rules, key: str) -> Path:
     return ("rounds", names.index(parts[1]), *parts[2:])
 
 
-def _flatten(made: Any, prefix: str, found: dict[str, str]) -> None:
+def _flatten(made: Any, prefix: str, found: dict[str, str], zone: tzinfo = UTC) -> None:
     for field in fields(made):
         spec, value = field.metadata["spec"], getattr(made, field.name)
         key = f"{prefix}{field.name}"
+        if isinstance(value, datetime):
+            value = value.astimezone(zone)
         if spec.kind is not None:
             found[key] = "" if value is None else spec.kind.spell(value)
         elif spec.many:
             for one in value:
-                _flatten(one, f"{key}.{one.name}.", found)
+                _flatten(one, f"{key}.{one.name}.", found, zone)
         elif is_dataclass(value):
-            _flatten(value, f"{key}.", found)
+            _flatten(value, f"{key}.", found, zone)
+
+
+def _spelled(rules: Rules) -> dict[str, str]:
+    """Every key as `flat` has it, instants in the contest's zone."""
+    found: dict[str, str] = {}
+    _flatten(rules, "", found, rules.tzinfo)
+    return found
+
+
+def _put(text: str, path: Path, value: str) -> str:
+    """A TOML text with one key set; "" unsets it. Only values of one line are found."""
+    lines, places = text.split("\n"), key_lines(text)
+    number = places.get(path)
+    if number is not None:
+        _replace(lines, number - 1, str(path[-1]), value)
+    elif value:
+        _insert(lines, places, path, value)
+    return "\n".join(lines)
+
+
+def _replace(lines: list[str], at: int, name: str, value: str) -> None:
+    """Another value on a line; the comment behind it stays."""
+    pattern = re.compile(rf"^(.*?\b{re.escape(name)}[\"']?\s*=\s*)({_VALUE})")
+    if value:
+        lines[at] = pattern.sub(lambda found: found[1] + value, lines[at], count=1).rstrip()
+    else:
+        lines[at] = f"# {lines[at]}"
+
+
+def _insert(lines: list[str], places: Mapping[Path, int], path: Path, value: str) -> None:
+    """A new key: below the header of its table, or of the nearest around it, else at the end."""
+    if len(path) == 1:
+        lines.insert(0, f"{path[0]} = {value}")
+        return
+    headers = [number for number in places.values() if lines[number - 1].lstrip().startswith("[")]
+    for end in range(len(path) - 1, 0, -1):
+        number = places.get(path[:end])
+        if number in headers and isinstance(path[end], str):
+            dotted = ".".join(str(part) for part in path[end:])
+            lines.insert(number, f"{dotted} = {value}")
+            return
+    lines += [f"[{path[0]}]", f"{path[1]} = {value}"]
 
 
 def _rules_with(rules: Rules, instants: Instants) -> Rules:
@@ -136,6 +182,14 @@ def _rules_with(rules: Rules, instants: Instants) -> Rules:
         }
         rounds.append(replace(one, phases=replace(one.phases, **changed)))
     return replace(rules, rounds=tuple(rounds))
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _reads_as(text: str, wanted: Rules) -> bool:

@@ -212,10 +212,13 @@ def set_phases(
     actor: Actor,
     why: str,
     confirm: str = "",
+    *,
+    follow: bool = False,
 ) -> RulesPlan:
     """The instants of a round's phases; what has happened already cannot be moved.
 
-    What would end at once needs `confirm`; a round that would be over at once is refused.
+    What would end at once needs `confirm`; a round that would be over at once is refused. With
+    `follow` the rounds behind it keep their distance to its results.
     """
     why = require_reason(why)
     for at in instants.values():
@@ -226,6 +229,12 @@ def set_phases(
         held = instants_of(contest.rules)
         if all(held.get(place) == at for place, at in wanted.items()):
             return RulesPlan()
+        ended = held.get((round.name, "results"))
+        if follow and ended is not None and "results" in instants:
+            behind = {
+                place: at for place, at in held.items() if at >= ended and place[0] != round.name
+            }
+            wanted = {**wanted, **shifted(behind, instants["results"] - ended)}
         plan = _with(contest, wanted, actor, "contest.phases", why, confirm)
     round.refresh_from_db()
     round.contest.refresh_from_db()

@@ -18,6 +18,8 @@ from tracecup.contest.sheets import team_of
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Release, ResultSet, Round, Team
+from tracecup.server.results.data_board import facts_of
+from tracecup.server.results.divisions import division_of
 from tracecup.server.results.naming import award as award_words
 from tracecup.server.resultsets import award_rows, overall, published
 
@@ -56,6 +58,7 @@ def certificates_of(team: Team) -> list[Certificate]:
         found += _of_contest(team, *held[-1])
     for round, results in held:
         found += _of_round(team, round, results)
+        found += _of_division(team, round, results)
     return found
 
 
@@ -132,6 +135,24 @@ def _of_round(team: Team, round: Round, results: ResultSet) -> Iterator[Certific
         line = _("took part in round %(round)s as team %(number)d")
         said = line % {"round": round.name, "number": team.number}
         yield _made(team, round, results, "", _("Certificate of participation"), said)
+
+
+def _of_division(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:
+    """First places among the teams of the own division, where others were before it over all."""
+    for award in facts_of(results, {}).awards:
+        mine = division_of(team.contest, award, team)
+        won_all = {one.team for one in award.places if one.rank == 1}
+        for place in mine.places if mine else ():
+            if place.rank == 1 and _is_number(place.team, team.number):
+                if place.team in won_all:
+                    continue
+                line = _("First place of division %(division)s in round %(round)s: %(value).4f")
+                told = {"division": team.division, "round": round.name, "value": place.value}
+                title = _("%(award)s, division %(division)s") % {
+                    "award": award_words(award.key)[0],
+                    "division": team.division,
+                }
+                yield _made(team, round, results, award.key, title, line % told)
 
 
 def _of_contest(team: Team, round: Round, results: ResultSet) -> Iterator[Certificate]:

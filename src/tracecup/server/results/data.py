@@ -18,6 +18,7 @@ from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, StoredFile
 from tracecup.server.results.data_board import Board, board
+from tracecup.server.results.divisions import DivisionAwards, division_awards
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import (
     may_see_scores,
@@ -50,7 +51,8 @@ class ResultsPage(Schema):
     """Who won, and what did we learn? `board` is None until results are published.
 
     `season` holds the awards of the whole contest once several rounds have results; `other_rounds`
-    are those with results. `frozen`: results are out and hidden for a while.
+    are those with results. `divisions` holds the awards among the teams of each division.
+    `frozen`: results are out and hidden for a while.
     """
 
     contest: str
@@ -65,6 +67,7 @@ class ResultsPage(Schema):
     attack_targets: str
     board: Board | None
     season: list[AwardFacts]
+    divisions: list[DivisionAwards]
     commitments: list[CommitmentInfo]
     files: list[ResultFile]
 
@@ -75,6 +78,8 @@ def results_page(role: Role, round: Round) -> ResultsPage:
     names = attacker_names(contest)
     found = shown(role, round)
     out = found is not None
+    shown_board = board(found, names) if found else None
+    season = _season(role, names)
     return ResultsPage(
         contest=contest.slug,
         name=contest.name,
@@ -88,8 +93,9 @@ def results_page(role: Role, round: Round) -> ResultsPage:
         ],
         releases_published_at=round.published_at,
         attack_targets=contest.rules.awards.attack_targets,
-        board=board(found, names) if found else None,
-        season=_season(role, names),
+        board=shown_board,
+        season=season,
+        divisions=division_awards(contest, shown_board.awards, season) if shown_board else [],
         commitments=_commitments(round, names, opened=out) if round.published_at else [],
         files=_files(round) if out else [],
     )

@@ -17,11 +17,14 @@ from tracecup.datasets import Metropolis
 from tracecup.facts import CityFacts
 from tracecup.server import clock, windows
 from tracecup.server.access import Role
-from tracecup.server.models import Contest, Person, Round
+from tracecup.server.models import Announcement, Contest, Person, Round
+from tracecup.server.models.contests import TEXTS
 from tracecup.server.site.density import density_of
 from tracecup.server.site.standing import PublicRelease, board_shown, valid_releases
 from tracecup.server.site.winners import Winner, winners_of
 from tracecup.server.storage import store
+
+NEWS_SHOWN = 5
 
 
 class PhaseInfo(Schema):
@@ -116,10 +119,19 @@ class RuleFacts(Schema):
     text: str
 
 
+class PublicNews(Schema):
+    """An announcement for everybody, in Markdown."""
+
+    title: str
+    text: str
+    at: datetime
+
+
 class ContestPage(Schema):
     """One contest: story, times, city, rules, teams.
 
-    `density` is people per region; `board` says what of the releases is public now.
+    `density` is people per region; `board` says what of the releases is public now; `texts` and
+    `news` are what its organisers wrote, in Markdown.
     """
 
     slug: str
@@ -137,6 +149,8 @@ class ContestPage(Schema):
     density: tuple[float, ...] | None
     board: str
     teams: list[TeamName]
+    texts: dict[str, str]
+    news: list[PublicNews]
 
 
 def home(person: Person | None) -> Home:
@@ -183,7 +197,20 @@ def contest_page(role: Role, round: Round | None) -> ContestPage:
             )
             for team in teams
         ],
+        texts={name: contest.texts[name] for name in TEXTS if contest.texts.get(name)},
+        news=_news(contest),
     )
+
+
+def _news(contest: Contest) -> list[PublicNews]:
+    """What is announced to everybody by now, newest first."""
+    found = Announcement.objects.filter(
+        contest=contest, public=True, deleted_at=None, at__lte=clock.now()
+    )
+    return [
+        PublicNews(title=one.title, text=one.text, at=one.at)
+        for one in found.order_by("-at", "-pk")[:NEWS_SHOWN]
+    ]
 
 
 def round_info(round: Round, now: datetime) -> RoundInfo:

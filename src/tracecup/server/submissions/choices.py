@@ -199,6 +199,11 @@ def locked_submission(submission: Submission) -> Submission:
     return found
 
 
+def has_release(round: Round, team: Team, challenge: str) -> bool:
+    """Whether a team has handed in a release that can count."""
+    return _releases(round, team, challenge).exists()
+
+
 def _releases(round: Round, team: Team, challenge: str) -> QuerySet[Submission]:
     return Submission.objects.filter(
         round=round, team=team, kind="release", challenge=challenge, state__in=STANDING
@@ -214,7 +219,14 @@ def _mark(submission: Submission) -> None:
 
 def _require_window(submission: Submission) -> None:
     round, team = submission.round, submission.team
-    require_open(round, action_of(submission.kind), clock.contest_now(round.contest), team)
+    now = clock.contest_now(round.contest)
+    found = require_open(round, action_of(submission.kind), now, team)
+    if found.late:  # open for first releases only
+        raise Refused(
+            "closed",
+            _("This phase is over: a file counts if it was fully received before the end."),
+            closed=found.closes.isoformat() if found.closes else None,
+        )
 
 
 def _record(

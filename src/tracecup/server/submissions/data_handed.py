@@ -19,7 +19,10 @@ from tracecup.server.submissions import feedback
 
 
 class WindowInfo(Schema):
-    """When something is allowed; `closes` has extension and grace in it."""
+    """When something is allowed; `closes` has extension and grace in it.
+
+    Until `late_until` a first release is taken out of competition; `late`: it is so now.
+    """
 
     action: str
     state: str
@@ -27,6 +30,8 @@ class WindowInfo(Schema):
     closes: datetime | None
     extended: bool
     is_open: bool
+    late_until: datetime | None
+    late: bool
 
 
 class Tries(Schema):
@@ -92,6 +97,8 @@ def window_info(round: Round, action: windows.Action, team: Team | None) -> Wind
         closes=found.closes,
         extended=found.extended,
         is_open=found.is_open,
+        late_until=found.late_until,
+        late=found.late,
     )
 
 

@@ -21,7 +21,13 @@ from tracecup.server.models import Round, Submission, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions import scoring
 from tracecup.server.submissions.checking import Checked, check, count_check
-from tracecup.server.submissions.choices import STANDING, choose_default, kept_method, locked
+from tracecup.server.submissions.choices import (
+    STANDING,
+    choose_default,
+    has_release,
+    kept_method,
+    locked,
+)
 from tracecup.server.submissions.quotas import (
     action_of,
     costs,
@@ -184,7 +190,14 @@ def _admit(round: Round, team: Team, handed: Handed) -> None:
     if team.status != "active" or team.deleted_at is not None:
         raise Refused("forbidden", _("Your team no longer takes part."))
     action = action_of(handed.kind)
-    require_open(round, action, handed.received_at, team)
+    found = require_open(round, action, handed.received_at, team)
+    if found.late and has_release(round, team, handed.challenge):
+        raise Refused(
+            "closed",
+            _("This phase is over, and your team has a release: a late one would not count."),
+            closed=found.closes.isoformat() if found.closes else None,
+            arrived=handed.received_at.isoformat(),
+        )
     if handed.target is not None:
         require_target(round, team, handed.challenge, handed.target)  # type: ignore[arg-type]  # checked before
     place = (handed.kind, handed.challenge, handed.target)

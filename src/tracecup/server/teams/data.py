@@ -175,5 +175,5 @@ def _has_data(team: Team) -> bool:
 def _news(team: Team) -> list[News]:
     return [
         News(title=one.title, text=one.text, at=one.at, to_us=one.team_id is not None)
-        for one in messages.announcements(team.contest, team)[:NEWS_SHOWN]
+        for one in messages.announcements(team)[:NEWS_SHOWN]
     ]

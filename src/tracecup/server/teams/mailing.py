@@ -1,4 +1,4 @@
-"""E-mails about a contest: announcements, appeals, jobs that were given up.
+"""E-mails about a contest: announcements, appeals, questions, jobs that were given up.
 
 Every letter is a job of its own, written in the transaction that makes it necessary: it is sent at
 least once, and a worker that is killed repeats one letter at most.
@@ -17,8 +17,17 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
+from tracecup.server import clock
 from tracecup.server.jobs.queue import enqueue
-from tracecup.server.models import Announcement, Appeal, Contest, Job, Member, Person
+from tracecup.server.models import (
+    Announcement,
+    Appeal,
+    Contest,
+    Job,
+    Member,
+    Person,
+    Question,
+)
 
 KIND = "mail"
 ATTEMPTS = 20  # a mail server may be away for more than an hour
@@ -27,7 +36,20 @@ _logger = logging.getLogger(__name__)
 
 
 def send_announcement(announcement: Announcement) -> int:
-    """A letter for every member that an announcement is for; how many."""
+    """A letter for every member that an announcement is for; how many.
+
+    Of one whose time lies ahead the letters are written then, for those who are members then.
+    """
+    if announcement.at > clock.now():
+        enqueue(
+            KIND,
+            f"{KIND}:later:{announcement.pk}",
+            {"later": announcement.pk},
+            contest=announcement.contest,
+            run_after=announcement.at,
+            max_attempts=ATTEMPTS,
+        )
+        return 0
     told = {"announcement": announcement.pk}
     return _enqueue(announcement.contest, str(announcement.pk), told, _readers(announcement))
 
@@ -36,6 +58,12 @@ def send_appeal(appeal: Appeal) -> int:
     """A letter for every organiser about an appeal; how many."""
     contest = appeal.team.contest
     return _enqueue(contest, f"appeal:{appeal.pk}", {"appeal": appeal.pk}, _organisers(contest))
+
+
+def send_question(question: Question) -> int:
+    """A letter for every organiser about a question; how many."""
+    contest, told = question.team.contest, {"question": question.pk}
+    return _enqueue(contest, f"question:{question.pk}", told, _organisers(contest))
 
 
 def tell_of_dead(job: Job) -> int:
@@ -52,6 +80,9 @@ def handle_mail(payload: dict[str, Any]) -> dict[str, Any]:
     An address that the mail server refuses for good is logged and forgotten; other errors fail the
     job, which is tried again for more than an hour.
     """
+    if "later" in payload:
+        due = Announcement.objects.filter(pk=payload["later"], deleted_at=None).first()
+        return {"sent": 0, "letters": send_announcement(due) if due else 0}
     person = Person.objects.filter(pk=payload["person"]).first()
     if person is None:
         return {"sent": 0}
@@ -73,6 +104,10 @@ def _letter(payload: dict[str, Any], person: Person) -> tuple[str, str] | None:
         appeal = Appeal.objects.select_related("team__contest").get(pk=payload["appeal"])
         contest, subject = appeal.team.contest, _("An appeal of team %(number)d")
         letter = _written(contest, subject % {"number": appeal.team.number}, appeal.text, "run")
+    elif "question" in payload:
+        asked = Question.objects.select_related("team__contest").get(pk=payload["question"])
+        contest, subject = asked.team.contest, _("A question of team %(number)d")
+        letter = _written(contest, subject % {"number": asked.team.number}, asked.text, "run")
     else:
         job = Job.objects.select_related("contest").get(pk=payload["dead"])
         contest = job.contest

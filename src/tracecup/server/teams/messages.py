@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from tracecup.server import auditlog as log
@@ -37,8 +38,20 @@ def announce(
     team: Team | None = None,
     *,
     mail: bool = True,
+    public: bool = False,
+    at: datetime | None = None,
 ) -> Announcement:
-    """Tell all teams (or one) something; members with an address get it by e-mail too."""
+    """Tell all teams (or one) something; members with an address get it by e-mail too.
+
+    `public`: everybody who may see the contest reads it. `at`: pages and letters wait until then.
+    """
+    if public and team is not None:
+        raise Refused("invalid", _("What is for one team is not for everybody."))
+    now = clock.now()
+    if at is not None:
+        check_instant(at)
+        if at <= now:
+            raise Refused("invalid", _("An announcement for later has its time ahead."))
     title, text = title.strip(), text.strip()
     if not 1 <= len(title) <= MAX_TITLE or not title.isprintable():
         raise Refused("invalid", _("A title is one line of 1 to 200 characters."))
@@ -46,14 +59,25 @@ def announce(
         raise Refused("invalid", _("A message has 1 to 20000 characters."))
     with transaction.atomic():
         made = Announcement.objects.create(
-            contest=contest, team=team, title=title, text=text, at=clock.now(), by=actor.person
+            contest=contest,
+            team=team,
+            title=title,
+            text=text,
+            public=public,
+            at=at or now,
+            by=actor.person,
         )
         log.record(
             actor,
             "announce",
             contest=contest,
             subject=f"team:{team.number}" if team else "teams",
-            after={"announcement": made.pk, "title": title},
+            after={
+                "announcement": made.pk,
+                "title": title,
+                "public": public,
+                "at": at.isoformat() if at else None,
+            },
         )
         if mail:
             mailing.send_announcement(made)
@@ -70,10 +94,12 @@ def restore_announcement(announcement: Announcement, actor: Actor) -> None:
     _set_retracted(announcement, False, actor, "")
 
 
-def announcements(contest: Contest, team: Team | None = None) -> list[Announcement]:
-    """What a team (None: an organiser) may read, newest first; retracted ones are left out."""
-    found = Announcement.objects.filter(contest=contest, deleted_at=None).order_by("-at", "-pk")
-    return [one for one in found if team is None or one.team_id in (None, team.pk)]
+def announcements(team: Team) -> list[Announcement]:
+    """What a team may read now, newest first; retracted ones are left out."""
+    found = Announcement.objects.filter(
+        Q(team=None) | Q(team=team), contest=team.contest, deleted_at=None, at__lte=clock.now()
+    )
+    return list(found.order_by("-at", "-pk"))
 
 
 def open_appeals(contest: Contest, until: datetime | None, actor: Actor, why: str) -> None:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from tracecup.charts.figure import Figure
 from tracecup.charts.risk import own_risks
-from tracecup.server.models import Appeal
+from tracecup.server.models import Appeal, Question
 from tracecup.server.results import data_defence as defence_data
 from tracecup.server.results import downloads
 from tracecup.server.site import data as public
@@ -22,6 +22,7 @@ from tracecup.server.submissions.movement import user_chart
 from tracecup.server.teams import data as team_data
 from tracecup.server.teams import data_files as teamdata
 from tracecup.server.teams import messages as letters
+from tracecup.server.teams import questions
 from tracecup.server.web.context import Place, place
 
 
@@ -32,7 +33,9 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
     own = here.require_team()
     page = team_data.team_page(here.role, here.require_round())
     appeals = Appeal.objects.filter(team=own).order_by("-at")
-    return render(request, "teams/team.html", here.context(page=page, appeals=appeals))
+    asked = Question.objects.filter(team=own).order_by("-at")
+    context = here.context(page=page, appeals=appeals, questions=asked)
+    return render(request, "teams/team.html", context)
 
 
 @require_safe
@@ -82,6 +85,15 @@ def appeal(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(f"{reverse('team', args=[slug])}#appeal")
 
 
+@require_POST
+def question(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask the organisers something."""
+    here = place(request, slug)
+    questions.ask(here.require_team(), request.POST.get("text", ""), here.actor)
+    messages.success(request, _("The organisers have your question; the answer will be here."))
+    return redirect(f"{reverse('team', args=[slug])}#questions")
+
+
 def _plain(request: HttpRequest) -> bool:
     """Whether packed files are wanted as plain ones: `?plain=1`."""
     return request.GET.get("plain") == "1"
@@ -100,6 +112,7 @@ urlpatterns = [
     path("c/<slug:slug>/team/data/", data, name="team-data"),
     path("c/<slug:slug>/team/defence/", defence, name="team-defence"),
     path("c/<slug:slug>/team/appeal/", appeal, name="team-appeal"),
+    path("c/<slug:slug>/team/question/", question, name="team-question"),
     path("c/<slug:slug>/files.zip", files_zip, name="files-zip"),
     path("c/<slug:slug>/files/<str:name>", file, name="file"),
 ]

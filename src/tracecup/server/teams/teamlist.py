@@ -1,6 +1,7 @@
 """Many teams at once from a CSV file: first a plan that changes nothing, then all of it or nothing.
 
-Columns `team,division,name,email`, one line per person; a team may have several lines.
+Columns `team,division,name,email`, one line per person; a team may have several lines. What was
+taken out with `teams_csv` can be put in again: who is there already stays as she is.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tracecup.server.teams.registration import (
 from tracecup.server.web.spreadsheets import harmless
 
 COLUMNS = ("team", "division", "name", "email")
+# What a list that was taken out has besides; `account` tells people without an address.
+MORE = ("number", "account", "captain", "status")
 MAX_CHARACTERS = 1 << 20
 MAX_LINES = 5000
 MAX_PROBLEMS = 50
@@ -123,6 +126,48 @@ def invitations_csv(invitations: Sequence[Invitation], site: str) -> str:
     return out.getvalue()
 
 
+def teams_csv(contest: Contest) -> str:
+    """Who takes part, one line per person, as `plan_csv` reads it; a team without people has one.
+
+    >>> COLUMNS + MORE
+    ('team', 'division', 'name', 'email', 'number', 'account', 'captain', 'status')
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([*COLUMNS, *MORE])
+    people: dict[int, list[Member]] = {}
+    for one in Member.objects.filter(contest=contest).select_related("person").order_by("pk"):
+        people.setdefault(one.team_id, []).append(one)
+    for team in contest.teams.filter(deleted_at=None).order_by("number"):
+        for member in people.get(team.pk, [None]):
+            person = member.person if member else None
+            texts = (
+                team.name,
+                team.division,
+                person.get_full_name() if person else "",
+                person.email if person else "",
+            )
+            account = harmless(person.username) if person else ""
+            captain = "yes" if member and member.captain else ""
+            writer.writerow([*map(harmless, texts), team.number, account, captain, team.status])
+    return out.getvalue()
+
+
+def decoded(content: bytes) -> str | None:
+    """The text of a CSV file: UTF-8, with or without a mark, or as Japanese spreadsheets write it.
+
+    >>> decoded("名".encode("cp932")), decoded(b"\\xef\\xbb\\xbfteam"), decoded(b"\\xff\\x00")
+    ('名', 'team', None)
+    """
+    for encoding in ("utf-8-sig", "cp932"):
+        try:
+            text = content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return text if len(text) <= MAX_CHARACTERS and "\0" not in text else None
+    return None
+
+
 def _lines(text: str, problems: list[Problem]) -> list[tuple[int, dict[str, str]]]:
     """Number and fields of every line that holds something."""
     if len(text) > MAX_CHARACTERS:
@@ -160,7 +205,7 @@ def _lines(text: str, problems: list[Problem]) -> list[tuple[int, dict[str, str]
 def _header(values: list[str], problems: list[Problem]) -> list[str]:
     columns = [value.lower() for value in values]
     for name in columns:
-        if name not in COLUMNS:
+        if name not in COLUMNS + MORE:
             problems.append(problem(name or "", ",".join(COLUMNS), name, 1))
         elif columns.count(name) > 1:
             problems.append(problem(name, _("every column once"), name, 1))
@@ -199,6 +244,10 @@ class _Planner:
             for member in Member.objects.filter(contest=contest).select_related("person")
             if member.person.email
         }
+        self.accounts = {
+            (member.team_id, member.person.username.lower())
+            for member in Member.objects.filter(contest=contest).select_related("person")
+        }
         self.lines_of: dict[str, int] = {}
         self.new: dict[str, int] = {}
 
@@ -228,7 +277,10 @@ class _Planner:
         self.problems += [{**one, "line": line} for one in bad]
         if bad:
             return None
-        return PlannedRow(line, name, division, person, email, self._effect(key, address, line))
+        effect = self._effect(key, address, line)
+        if team is not None and self._is_there(team, values):
+            effect = "nothing"
+        return PlannedRow(line, name, division, person, email, effect)
 
     def _division(self, key: str, division: str, bad: list[Problem]) -> str:
         """The division of the team; an empty one means: as before."""
@@ -251,6 +303,13 @@ class _Planner:
             bad.append(problem("email", expected, address))
         elif address in self.members and (team is None or self.members[address] != team.pk):
             bad.append(problem("email", _("somebody who is in no other team"), address))
+
+    def _is_there(self, team: Team, values: dict[str, str]) -> bool:
+        """Whether a line of a list that was taken out says what is so already."""
+        account = values.get("account", "")
+        if account:
+            return (team.pk, account.lower()) in self.accounts
+        return bool(values.get("number")) and not values["name"] and not values["email"]
 
     def _effect(self, key: str, address: str, line: int) -> Effect:
         team = self.teams.get(key)

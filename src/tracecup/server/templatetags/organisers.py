@@ -1,4 +1,4 @@
-"""Filters of the organisers' pages: what the log holds, for people.
+"""Tags and filters of the organisers' pages: what the log holds, the rules as fields.
 
 Output is escaped by the template like every other text.
 """
@@ -9,9 +9,28 @@ import json
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext_lazy as _
 
 register = template.Library()
 LONGEST = 20_000
+RULE_GROUPS: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (_("What is played"), ("trace_inference", "reidentification", "rounds", "lessons")),
+    (_("Size"), ("users", "days", "slots")),
+    (
+        _("Handing in"),
+        (
+            "floor",
+            "release_tries",
+            "attack_tries",
+            "grace_seconds",
+            "late_minutes",
+            "feedback",
+            "board",
+        ),
+    ),
+    (_("Sample attacks and awards"), ("samples", "attack_targets", "winner_excluded")),
+)
+"""The fields of the rules, in the groups that pages show."""
 
 
 @register.filter
@@ -20,6 +39,22 @@ def pretty_json(value: Any) -> str:
     if isinstance(value, dict):
         return "\n".join(f"{name}: {_said(one)}" for name, one in value.items())[:LONGEST]
     return _said(value)[:LONGEST]
+
+
+@register.inclusion_tag("organising/rulefields.html")
+def rule_fields(form: Any) -> Any:
+    """The fields of the rules in their groups."""
+    groups = [
+        (title, [form[name] for name in names if name in form.fields])
+        for title, names in RULE_GROUPS
+    ]
+    return {"groups": groups}
+
+
+@register.simple_tag
+def form_fields(form: Any, *names: str) -> list[Any]:
+    """Some fields of a form, in this order."""
+    return [form[name] for name in names if name in form.fields]
 
 
 def _said(value: Any) -> str:

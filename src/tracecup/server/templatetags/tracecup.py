@@ -230,6 +230,7 @@ def contest_nav(context: template.Context) -> Any:
                 ("run-judge", _("Judge")),
                 ("run-scores", _("Scores")),
                 ("run-settings", _("Settings")),
+                ("run-texts", _("Texts")),
                 ("run-audit", _("Log")),
                 ("run-backup", _("Backup")),
             ]

@@ -173,6 +173,7 @@ _THINGS = (
     gettext_noop("member"),
     gettext_noop("organiser"),
     gettext_noop("page"),
+    gettext_noop("question"),
     gettext_noop("receipt"),
     gettext_noop("result set"),
     gettext_noop("round"),

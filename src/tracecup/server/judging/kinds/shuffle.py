@@ -21,6 +21,7 @@ from tracecup.server.jobs.queue import NotNow
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.service import awaited, enqueue_samples
 from tracecup.server.models import Job, Release, Round, Submission, Team
+from tracecup.server.windows import was_late
 
 SEED_VARIABLE = "TRACECUP_SHUFFLE_SEED"
 """For tests only: a shuffle that can be repeated. Without it entropy is the system's."""
@@ -130,8 +131,13 @@ def _told(one: DataSet, team: Team | None, given: Submission | None) -> dict[str
     """What the judge is told of a release, and has to say about it."""
     return {
         "method": _method(one, given),
-        "hors_concours": bool(team and team.hors_concours),
+        "hors_concours": bool(team and (team.hors_concours or _is_late(team, given))),
     }
+
+
+def _is_late(team: Team, given: Submission | None) -> bool:
+    """Whether a release came after the deadline; the rules took it out of competition."""
+    return given is not None and was_late(given.round, team, given.received_at)
 
 
 def _method(one: DataSet, given: Submission | None) -> str:
