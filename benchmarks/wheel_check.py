@@ -26,7 +26,7 @@ BASE_USE = (
 )
 EXTRAS = {
     "plot": "import tracecup as tc; data = tc.load_demo(days=1, users=5);"
-    "tc.evaluate(data, ['RR(8)'], 'VisitProb-R').plot('a.png'); print('a picture')",
+    "tc.evaluate(data, 'RR(8)', ['VisitProb-R', 'VisitProb-T']).plot('a.png'); print('a picture')",
     "report": "from tracecup.report.figures import still_picture;"
     "print(still_picture({'data': {'values': [{'a': 1}]}, 'mark': 'point'})[:4])",
     "server": "from tracecup.cli.main import run; run(['serve', '--help'])",
