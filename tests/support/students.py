@@ -27,7 +27,7 @@ RIGHT = {
     ("pseudonyms", "most"): "Fuzzy-R(0.33,1,match=assignment)",
     ("noise", "half"): "Fuzzy-R(0.33,1,match=assignment)",
     ("noise", "useful"): "PL(6,1)",
-    ("noise", "hidden"): "PL(4,1)",
+    ("noise", "hidden"): "PL(3.5,1)",
     ("cheating", "places"): "VisitProb-T(match=assignment)",
     ("cheating", "cheat"): "Cheat(0.3)",
     ("winner", "third"): "Fuzzy-R(0.33,1,match=assignment)",

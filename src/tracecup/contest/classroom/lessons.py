@@ -102,7 +102,7 @@ LESSONS: tuple[Lesson, ...] = (
         (
             Step("half", "reid", (Goal("s_R", most=0.5),)),
             Step("useful", "release", (FLOOR, Goal("s_T", least=0.15))),
-            Step("hidden", "release", (FLOOR, Goal("s_T", least=0.35))),
+            Step("hidden", "release", (FLOOR, Goal("s_T", least=0.3))),
         ),
     ),
     Lesson(
