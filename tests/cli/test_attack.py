@@ -10,6 +10,7 @@ import pytest
 
 from tracecup.attack import (
     Case,
+    FuzzyR,
     FuzzyT,
     HomeProbR,
     Measure,
@@ -120,10 +121,11 @@ class TestReid:
         write_traces(tmp_path / "reftraces_x.parquet", REFERENCE)
         write_released(tmp_path / "pubtraces_x.parquet", RELEASED)
         monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=100))
-        assert run(["attack", "reid", "VisitProb-R", *large]) == 0
-        expected = VisitProbR().identify(CASE)
-        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
-        assert run(["attack", "reid", "Fuzzy-R", *large]) == 2
+        for name, attack in (("VisitProb-R", VisitProbR()), ("Fuzzy-R", FuzzyR())):
+            assert run(["attack", "reid", name, *large]) == 0
+            found = read_inferred_table(tmp_path / "out.csv", users=20)
+            assert found == attack.identify(CASE)
+        assert run(["attack", "reid", "Markov-R", *large]) == 2
 
     def test_what_a_device_cannot_do_is_wrong_use(
         self, files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,7 @@
-"""`tracecup client attack`: every target at once, from the download to the hand-in."""
+"""`tracecup client attack`: every target at once, from the download to the hand-in.
+
+What was handed in before is not sent again: a command that was interrupted goes on.
+"""
 
 from __future__ import annotations
 
