@@ -39,6 +39,7 @@ test-slow: $(READY) ## what takes minutes: models trained again, contests over b
 
 classroom: $(READY) ## a class of twenty plays the lessons in a real browser: some minutes
 	$(PY) -m pytest -s -m slow tests/server/live/test_class.py
+
 play: $(READY) ## two rounds with divisions, played in a real browser (chromium) without a rules file
 	$(PY) -m pytest -m slow tests/server/live/test_played_in_browser.py
 
