@@ -56,7 +56,7 @@ def hand_in(layout: Layout, players: list[Player], files: list[Path]) -> list[Re
     begun, receipts = time.perf_counter(), list[Receipt]()
 
     def post(player: Player, file: Path, at: float) -> None:
-        time.sleep(max(0.0, begun + at - time.perf_counter()))
+        time.sleep(max(0.0, begun + at - time.perf_counter()))  # until this team's own moment
         address = f"/api/v1/contests/{SLUG}/uploads/{urllib.parse.quote(file.name)}"
         sent = time.perf_counter()
         try:
