@@ -12,8 +12,8 @@ import numpy as np
 
 from tracecup.attack.portfolio import sample_attacks
 from tracecup.city import ContestClock
-from tracecup.contest.classroom.sizes import sample_defences
 from tracecup.contest.entries import Entry
+from tracecup.contest.sizes import sample_defences
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.front.naming import attacks_of
 from tracecup.study import comparison

@@ -1,6 +1,7 @@
 """The bots of a simulated season: 21 teams, each with another obfuscation and another attack.
 
-One is invalid on purpose, one plays hors concours, one hands in two tries.
+One is invalid on purpose, one plays hors concours, one hands in two tries. Parameters are those of
+2000 users; for fewer or more `bots_for` chooses them by `sizes`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from tracecup.attack.portfolio import LEARNED
 from tracecup.city import City
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.judging.answers import Answer, run_attack
+from tracecup.contest.sizes import FULL_USERS, sized
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import (
     Equalise,
@@ -110,11 +112,16 @@ BOTS: tuple[Bot, ...] = (
 )  # fmt: skip
 
 
-def bots_for(teams: int) -> list[Bot]:
+def bots_for(teams: int, users: int = FULL_USERS) -> list[Bot]:
     """The bots of teams 1..teams; beyond 21 the ordinary ones come again, with other seeds.
+
+    Each has `users` users, whose number decides the parameters that count users.
 
     >>> [bot.obfuscation for bot in bots_for(3)]
     ['KMeans(100)', 'MRLH(1,1)', 'Cheat(1)']
+    >>> bots_for(1, users=200)[0].obfuscation
+    'KMeans(10)'
     """
     ordinary = [bot for bot in BOTS if not bot.fixed]
-    return [BOTS[k] if k < len(BOTS) else ordinary[k % len(ordinary)] for k in range(teams)]
+    full = [BOTS[k] if k < len(BOTS) else ordinary[k % len(ordinary)] for k in range(teams)]
+    return [replace(bot, obfuscation=sized(bot.obfuscation, users)) for bot in full]

@@ -70,6 +70,11 @@ class Season:
         """The clock of the round that is played, the last one of the rules."""
         return self.rules.clock_of(self.rules.rounds[-1].name)
 
+    @property
+    def bots(self) -> list[Bot]:
+        """The bot of every team."""
+        return bots_for(self.teams, self.rules.users)
+
 
 def season_rules(
     *,
@@ -136,7 +141,7 @@ def _begin(folder: Path, season: Season, world: World) -> Archive:
         ABOUT_FILE: about.text,
         RULES_FILE: rules_text(season.rules),
         f"{SECRET}/{SEED_FILE}": f'{{"seed": {season.seed}}}\n',
-        f"{SECRET}/{BOTS_FILE}": json.dumps([asdict(b) for b in bots_for(season.teams)], indent=1),
+        f"{SECRET}/{BOTS_FILE}": json.dumps([asdict(bot) for bot in season.bots], indent=1),
     }
     make_folder(folder)
     leftover = re.compile(rf"\.{re.escape(ABOUT_FILE)}\.[0-9a-f]+\.tmp")
@@ -162,7 +167,7 @@ class _Play:
 
     def __init__(self, archive: Archive, season: Season, world: World, stages: Stages) -> None:
         self.archive, self.season, self.world, self.stages = archive, season, world, stages
-        self.bots = bots_for(season.teams)
+        self.bots = season.bots
         self.entries = team_entries(season.teams, season.rules.challenges_played)
 
     def all(self) -> None:

@@ -81,9 +81,10 @@ def _contest(organiser: Person, player: Person) -> Contest:
         is_demo=True,
     )
     for number in BOTS:
-        bot = bots_for(number)[-1]
+        bot = bots_for(number, USERS)[-1]
         name = f"Bot {bot.obfuscation}"
-        create_team(made, name, SYSTEM, bot=bot_label(number), hors_concours=bot.hors_concours)
+        label = bot_label(number, USERS)
+        create_team(made, name, SYSTEM, bot=label, hors_concours=bot.hors_concours)
     own = create_team(made, TEAM, SYSTEM)
     Member.objects.create(team=own, contest=made, person=player, captain=True, since=clock.now())
     return made

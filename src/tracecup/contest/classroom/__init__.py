@@ -1,4 +1,4 @@
-"""The classroom: parameters by size, a toy that answers at once, lessons with steps and checks.
+"""The classroom: practice data, a toy that answers at once, lessons with steps and checks.
 
 Data come from the model that is shipped; every number is computed by the rooms below.
 """

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from tracecup.contest.classroom.practice import RULES, Practice, practice
-from tracecup.contest.classroom.sizes import clusters_for
 from tracecup.contest.judging.answers import Truth, read_handed, run_attack
 from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.sizes import clusters_for
 from tracecup.errors import InvalidParameter
 from tracecup.rng import child_seed
 from tracecup.traces import IdTable, SetTraces, Traces

@@ -16,7 +16,7 @@ import numpy as np
 from tracecup.city import City
 from tracecup.contest.classroom.lessons import measured_release
 from tracecup.contest.classroom.practice import RULES, practice, practice_city
-from tracecup.contest.classroom.sizes import clusters_for
+from tracecup.contest.sizes import clusters_for
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.rng import child_seed

@@ -32,13 +32,13 @@ from tracecup.server.submissions.service import receive
 from tracecup.server.windows import window
 
 
-def bot_label(number: int) -> str:
-    """How a team's column `bot` names bot `number` (from 1).
+def bot_label(number: int, users: int) -> str:
+    """How a team's column `bot` names bot `number` (from 1) of a contest of so many users.
 
-    >>> bot_label(1)
-    '1 KMeans(100)'
+    >>> bot_label(1, users=200)
+    '1 KMeans(10)'
     """
-    return f"{number} {bots_for(number)[-1].obfuscation}"
+    return f"{number} {bots_for(number, users)[-1].obfuscation}"
 
 
 def due(now: datetime) -> list[Job]:

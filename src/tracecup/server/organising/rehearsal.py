@@ -44,17 +44,19 @@ def rehearse(contest: Contest, actor: Actor, *, teams: int = 4, users: int = 30)
     Users and days are cut down, everything else is as in the rules. A worker plays it.
     """
     number = Contest.objects.filter(slug__startswith=_stem(contest)).count() + 1
+    rules = small_rules(contest.rules, users)
     with transaction.atomic():
         made = create_contest(
             actor,
             name=f"{contest.name[:180]} (rehearsal {number})",
             slug=f"{_stem(contest)}{number}",
-            rules_text=rules_text(small_rules(contest.rules, users)),
+            rules_text=rules_text(rules),
             is_rehearsal=True,
         )
         copy_city(contest, made)
         for k, bot in enumerate(bots_for(teams), start=1):
-            create_team(made, f"bot {k}", actor, bot=bot_label(k), hors_concours=bot.hors_concours)
+            label = bot_label(k, rules.users)
+            create_team(made, f"bot {k}", actor, bot=label, hors_concours=bot.hors_concours)
         enqueue(KIND, f"{KIND}:{made.pk}", {"contest": made.pk, "of": contest.pk}, contest=made)
         log.record(actor, "rehearse", contest=contest, subject=f"contest:{made.slug}")
     return made

@@ -20,7 +20,7 @@ def release(payload: dict[str, Any]) -> dict[str, Any]:
     judge, entry = setting.judge, setting.entry
     original = setting.original(entry)
     seed = child_seed(int(payload["seed"]), "bot", entry.label)
-    bot = bots_for(payload["bot"])[-1]
+    bot = bots_for(payload["bot"], judge.rules.users)[-1]
     method = bot.obfuscator(judge.city, original, judge.rules.scores.utility_floor, seed)
     file = entry.file("anotraces")
     write_obfuscated(setting.out / file, method.obfuscate(judge.city, original, seed))
