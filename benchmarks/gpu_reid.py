@@ -44,8 +44,10 @@ FUSED = [
 ]
 
 
-def synthetic(users: int, width: int, places: int, events: int, seed: int) -> tuple[Any, Any, Any]:
-    """Weights of shuffled pseudonyms, the table of log-likelihoods, and who is who.
+def visits(
+    users: int, width: int, places: int, events: int, seed: int
+) -> tuple[SparseRows, SparseRows, NDArray[np.int64]]:
+    """Counts of shuffled pseudonyms, counts of the users, and who is who.
 
     Everybody has `places` places of her own, popular ones more often, visited by Zipf's law; the
     release has the same places, drawn anew, and a tenth as many visits where others go.
@@ -57,13 +59,19 @@ def synthetic(users: int, width: int, places: int, events: int, seed: int) -> tu
     usual *= events / usual.sum()
     known = _merged(own, random.poisson(usual, own.shape), width)
     stray = np.searchsorted(popular, random.random((users, 8))).clip(0, width - 1)
-    visits = [random.poisson(usual, own.shape), random.poisson(events / 80, stray.shape)]
-    released = _merged(np.concatenate([own, stray], axis=1), np.concatenate(visits, axis=1), width)
+    often = [random.poisson(usual, own.shape), random.poisson(events / 80, stray.shape)]
+    released = _merged(np.concatenate([own, stray], axis=1), np.concatenate(often, axis=1), width)
+    order = random.permutation(users)
+    return released.take(order), known, order
+
+
+def synthetic(users: int, width: int, places: int, events: int, seed: int) -> tuple[Any, Any, Any]:
+    """Weights of shuffled pseudonyms, the table of log-likelihoods, and who is who."""
+    released, known, order = visits(users, width, places, events, seed)
     totals = np.add.reduceat(known.values, known.offsets[:-1])
     shares = known.values / np.repeat(totals, known.lengths)
     table = SparseRows(known.offsets, known.columns, np.log(shares / FLOOR), width)
-    order = random.permutation(users)
-    return released.take(order), table, order
+    return released, table, order
 
 
 def _merged(columns: NDArray[Any], counts: NDArray[Any], width: int) -> SparseRows:

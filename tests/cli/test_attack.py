@@ -110,9 +110,10 @@ class TestReid:
         self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("tracecup.attack.base.device_arrays", lambda name: NumpyArrays(8, 4))
-        assert run(["attack", "reid", "HomeProb-R", *files, "--device", "cuda"]) == 0
-        expected = HomeProbR().identify(CASE)
-        assert read_inferred_table(tmp_path / "out.csv", users=20) == expected
+        for attack in (HomeProbR(), FuzzyR(), FuzzyR(idf="log")):
+            assert run(["attack", "reid", str(attack), *files, "--device", "cuda"]) == 0
+            found = read_inferred_table(tmp_path / "out.csv", users=20)
+            assert found == attack.identify(CASE)
 
     def test_large_files_are_read_in_parts(
         self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -135,7 +136,7 @@ class TestReid:
         assert run(["attack", "reid", "VisitProb-R", *cuda]) != 0
         assert "install tracecup[gpu]" in capsys.readouterr().err
         monkeypatch.setattr("tracecup.attack.base.device_arrays", lambda name: NumpyArrays(8, 4))
-        assert run(["attack", "reid", "Fuzzy-R", *cuda]) == 2
+        assert run(["attack", "reid", "Markov-R", *cuda]) == 2
         assert run(["attack", "reid", "VisitProb-R", *cuda, "--match", "greedy"]) == 2
 
     def test_people_get_a_table(self, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:

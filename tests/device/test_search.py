@@ -116,8 +116,8 @@ class TestJaxArrays:
     def test_equals_float64(self, fused: bool) -> None:
         product = partial(fused_tops, tile=Tile(16, 16, 32), interpret=True)
         arrays = JaxArrays(block=32, chunk=16, product=product if fused else None)
-        for seed, events in ((1, 5), (3, 900)):
-            weights, table = sides(seed, 61, events=events)
+        for seed, events, width in ((1, 5, 32), (3, 900, 41)):  # a width that no step divides
+            weights, table = sides(seed, 61, width, events)
             assert answers(arrays, weights, table) == exact(weights, table)
 
     def test_steps_equal_numpys(self) -> None:

@@ -41,7 +41,7 @@ class Scores(ABC):
     def best_on(self, arrays: Arrays) -> NDArray[np.int32]:
         """The same users as `best()`, found on a device, by scores that are a plain product."""
         raise InvalidParameter(
-            "this attack runs on the cpu only; VisitProb-R and HomeProb-R are products of counts "
+            "this attack runs on the cpu only; VisitProb-R, HomeProb-R and Fuzzy-R are products "
             "that a device searches"
         )
 

@@ -21,6 +21,9 @@ SECOND_BLOCK = 2048
 ADDRESSABLE = 1 << 31
 """Entries of an array that a kernel with 32-bit offsets reaches."""
 
+FUSED_COLUMNS = 128
+"""A fused product walks over the columns in steps; columns of zeros fill up the last one."""
+
 DEVICES = ("cpu", "cuda")
 
 Tops = tuple[NDArray[np.float64], NDArray[np.int64]]
@@ -100,16 +103,17 @@ class JaxArrays(Arrays):
         import jax.numpy as jnp
 
         longest = int(rows.lengths.max(initial=1))
-        out = jnp.zeros((_up(len(rows), multiple), rows.width), dtype=dtype)
+        width = rows.width if self.product is None else _up(rows.width, FUSED_COLUMNS)
+        out = jnp.zeros((_up(len(rows), multiple), width), dtype=dtype)
         step = min(ROWS_AT_ONCE, len(out))
         for low in range(0, len(rows), step):
             begin = min(low, len(out) - step)  # the last block overlaps, so that shapes agree
             chosen = np.arange(begin, min(begin + step, len(rows)))
             columns, values = rows.padded(chosen)
             values = np.rint(values * scale) if dtype == "int8" else values * scale
-            wide = np.full((step, longest), rows.width, dtype=np.int32)
+            wide = np.full((step, longest), width, dtype=np.int32)
             filled = np.zeros((step, longest), dtype=dtype)
-            wide[: len(chosen), : columns.shape[1]] = np.where(columns < 0, rows.width, columns)
+            wide[: len(chosen), : columns.shape[1]] = np.where(columns < 0, width, columns)
             filled[: len(chosen), : columns.shape[1]] = values.astype(dtype)
             out = _jitted("scatter")(out, wide, filled, begin)
         return out.block_until_ready()

@@ -87,6 +87,22 @@ class SparseRows:
         at = np.arange(offsets[-1]) + np.repeat(self.offsets[rows] - offsets[:-1], lengths)
         return SparseRows(offsets, self.columns[at], self.values[at], self.width)
 
+    def widened(self, columns: NDArray[np.float64]) -> SparseRows:
+        """The rows with further columns behind them; `columns` (n, more) are all positive.
+
+        >>> SparseRows.of([[0.0, 2.0]]).widened(np.array([[5.0]])).dense(np.array([0])).tolist()
+        [[0.0, 2.0, 5.0]]
+        """
+        more = columns.shape[1]
+        ends = np.repeat(self.offsets[1:], more)
+        names = np.tile(np.arange(self.width, self.width + more, dtype=np.int32), len(self))
+        return SparseRows(
+            self.offsets + more * np.arange(len(self) + 1),
+            np.insert(self.columns, ends, names),
+            np.insert(self.values, ends, columns.ravel()),
+            self.width + more,
+        )
+
     def first_equals(self) -> NDArray[np.int64]:
         """For every row the smallest row with the same entries in the same order; shape (n,).
 

@@ -118,7 +118,7 @@ class Sampler:
         most = int(counts.sum(axis=1).max())
         total = int(counts.sum() + zeros.sum())
         chunk = int(np.clip(PER_ROW * (locations + slots) * n // max(total, 1), 16, MOST_USERS))
-        self._zeros = (rho, most, locations, slots, chunk, *_named(key, ZEROS))
+        self._zeros = (rho, most, locations, slots, chunk, *named(key, ZEROS))
         empty = np.empty(0, dtype=np.uint16)
         self._stored = (np.zeros(1, dtype=np.int64), empty, empty)
         if rho and 4 * total <= stored_bytes:
@@ -139,28 +139,28 @@ class Sampler:
         z, locations = self._posterior.z, self._locations
         A, B, CD = state.A, state.B, state.CD
         random = np.random.Generator(
-            np.random.Philox(key=np.array(_named(self._key, HYPER, iteration)))
+            np.random.Philox(key=np.array(named(self._key, HYPER, iteration)))
         )
         hyper_a, hyper_b, hyper_c, hyper_d = (
             draw_hyper(X, z, self._posterior.scatter == "centred", random)
             for X in (A, B, CD[:locations], CD[locations:])
         )
         state.mean, state.precision = hyper_a
-        key = _named(self._key, ROWS, iteration)
+        key = named(self._key, ROWS, iteration)
 
         origins, targets, slots = scatter(B), scatter(CD[:locations]), scatter(CD[locations:])
         common = np.stack([origins * targets, origins * slots])
-        self._draw_users(state, hyper_a, common, _named(key, 0), executor)
+        self._draw_users(state, hyper_a, common, named(key, 0), executor)
         by_rate = [scatter(A, self._rates[:, kind]) for kind in range(2)]
         common = by_rate[0] * targets + by_rate[1] * slots
-        self._draw_rows(0, hyper_b, common, _named(key, 1), B, executor)
+        self._draw_rows(0, hyper_b, common, named(key, 1), B, executor)
 
         self._add_contexts(state, executor)
         origins = scatter(B)
         common = by_rate[0] * origins
-        self._draw_rows(0, hyper_c, common, _named(key, 2), CD[:locations], executor)
+        self._draw_rows(0, hyper_c, common, named(key, 2), CD[:locations], executor)
         common = by_rate[1] * origins
-        self._draw_rows(locations, hyper_d, common, _named(key, 3), CD[locations:], executor)
+        self._draw_rows(locations, hyper_d, common, named(key, 3), CD[locations:], executor)
         state.iteration = iteration
 
     def _draw_users(
@@ -279,7 +279,7 @@ def _prior(hyper: Hyper) -> tuple[Floats, Floats]:
     return precision, precision @ mean
 
 
-def _named(key: Key, *names: int | np.uint64) -> Key:
+def named(key: Key, *names: int | np.uint64) -> Key:
     """The key below `key` that belongs to a path of numbers."""
     for name in names:
         first, second = child(*key, np.uint64(name))

@@ -8,9 +8,13 @@ from numpy.typing import NDArray
 
 from tracecup.attack.match import greedy_table
 from tracecup.attack.models.bags import Bags
-from tracecup.attack.models.products import TILE, ProductScores, product_scores
+from tracecup.attack.models.products import (
+    TILE,
+    ProductScores,
+    bias_columns,
+    product_scores,
+)
 from tracecup.device import NumpyArrays
-from tracecup.errors import InvalidParameter
 
 STEPS = pytest.mark.parametrize("step", [18, 7, 1])
 
@@ -167,7 +171,15 @@ class TestBestOn:
         scores = product(bags, table, np.zeros(30), step=7)
         assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
 
-    def test_a_term_per_user_has_no_path_there(self) -> None:
-        weights, table, bias = random_parts(9, 5, 4)
-        with pytest.raises(InvalidParameter, match="runs on the cpu only"):
-            product(weights, table, bias).best_on(NumpyArrays())
+    @pytest.mark.parametrize("scale", [1e-5, 1.0, 300.0])
+    def test_a_term_per_user_becomes_two_columns(self, scale: float) -> None:
+        weights, table, bias = random_parts(9, 40, 6)
+        scores = product(weights, table, scale * bias, step=11)
+        assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
+
+    def test_the_columns_are_the_bias_and_half_precision_holds_the_first(self) -> None:
+        bias = -np.random.default_rng(4).gamma(2.0, 7.0, 500)
+        columns = bias_columns(bias)
+        assert np.allclose(columns.sum(axis=1) - bias, columns[0].sum() - bias[0], atol=1e-12)
+        assert (columns > 0).all()
+        assert np.array_equal(columns[:, 0].astype(np.float16), columns[:, 0])

@@ -92,22 +92,25 @@ class ProductScores(Scores):
         return best
 
     def best_on(self, arrays: Arrays) -> NDArray[np.int32]:
-        """The same users as `best()`, found on a device; for scores without a bias.
+        """The same users as `best()`, found on a device.
 
-        O(rows of the table x users^2) there; see `tracecup.device.best_matches`.
+        O(rows of the table x users^2) there; see `tracecup.device.best_matches`. A bias becomes
+        two columns of the table that every pseudonym has with weight 1; see `bias_columns`.
         """
-        parts = []
+        parts, biases = [], []
         for begin, end in self._user_blocks():
             table, bias = self._columns(begin, end)
-            if bias.any():
-                return super().best_on(arrays)
             parts.append(SparseRows.of(table.T))
+            biases.append(bias)
         bags = self._bags
-        real = np.arange(bags.ids.shape[1]) < bags.lengths[:, None]
-        offsets = np.concatenate([[0], np.cumsum(bags.lengths)])
+        real = (np.arange(bags.ids.shape[1]) < bags.lengths[:, None]) & (bags.weights > 0)
+        offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
         weights = SparseRows(offsets, bags.ids[real], bags.weights[real], bags.n_rows)
-        found = best_matches(arrays, weights, SparseRows.joined(parts), TIE)
-        return found.best.astype(np.int32)
+        known, bias = SparseRows.joined(parts), np.concatenate(biases)
+        if bias.any():
+            known = known.widened(bias_columns(bias))
+            weights = weights.widened(np.ones((len(weights), 2)))
+        return best_matches(arrays, weights, known, TIE).best.astype(np.int32)
 
     def row_blocks(self) -> list[tuple[int, int]]:
         """Bounds of blocks of pseudonyms; larger ones (512 MiB) where each makes the table anew."""
@@ -147,6 +150,21 @@ class ProductScores(Scores):
                 ids, weights, lengths, *self._columns(begin, end), constant, out[:, begin:end]
             )
         return out
+
+
+def bias_columns(bias: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Two positive columns whose sum is the bias but for a constant; shape (users, 2).
+
+    The first is a multiple of q, a power of two, at most 1023 times: half precision holds it
+    exactly. The second lies within q..2q, where half precision is off by a millionth of the range.
+
+    >>> bias_columns(np.array([-3.0, 0.0, -1.25])).tolist()
+    [[0.00390625, 0.00390625], [3.00390625, 0.00390625], [1.75390625, 0.00390625]]
+    """
+    above = bias - bias.min()
+    q = 2.0 ** np.ceil(np.log2(max(float(above.max()), 1e-3) / 1022))
+    whole = np.floor(above / q)
+    return np.column_stack([(whole + 1) * q, above - whole * q + q])
 
 
 def _score_block(
