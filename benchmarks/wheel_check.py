@@ -2,7 +2,7 @@
 
 Every environment must import all public names and modules that need no other extra, and use its
 extra once; prints what each one takes on the disk, without compiled Python. Packages come from
-wherever pip gets them.
+wherever pip gets them; where it gets none, the check says so and is skipped.
 """
 
 from __future__ import annotations
@@ -10,78 +10,147 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOOK = ROOT / "tests" / "support" / "everyname.py"
+PINS = ROOT / "requirements" / "dev.txt"
 MB = 1_000_000
-BASE_USE = (
-    "import tracecup as tc; made = tc.publish(tc.load_demo(days=1, users=5), 'RR(8)');"
-    "print(tc.score(made, tc.attack(made, 'VisitProb-R')))"
+QUIET = ("--quiet", "--no-compile", "--disable-pip-version-check", "--root-user-action=ignore")
+USED = {"numpy", "scipy", "numba", "pyarrow", "zstandard", "typer", "rich"}
+"""What the base asks for: each must be imported by some module that needs no extra."""
+SERVE_OR_DRAW = {
+    *("django", "django-ninja", "fastapi", "flask", "starlette", "tornado", "uvicorn", "waitress"),
+    *("whitenoise", "werkzeug", "jinja2", "asgiref", "aiohttp", "httpx", "requests", "urllib3"),
+    *("matplotlib", "pillow", "contourpy", "plotly", "bokeh", "altair", "vl-convert-python"),
+    *("pandas", "polars", "openpyxl", "distributed", "jax", "psycopg", "ipython"),
+}
+"""Nothing of the kind is in the base, whoever may ask for it."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Modules (by the beginnings of their names) that wait for an extra, and a use of it."""
+
+    use: str
+    opens: tuple[str, ...] = ()
+
+
+BASE = Extra(
+    "import tracecup as tc; walk = tc.Traces.of([[0, 1, 2, 3]] * 4);"
+    "city = tc.City(tc.Grid.from_metres(4, 4, width_m=1000, height_m=1000));"
+    "data = tc.Data('toy', city, walk, walk);"
+    "print('published,', tc.score(tc.publish(data, 'RR(8)')))"
 )
 EXTRAS = {
-    "plot": "import tracecup as tc; data = tc.load_demo(days=1, users=5);"
-    "tc.evaluate(data, 'RR(8)', ['VisitProb-R', 'VisitProb-T']).plot('a.png'); print('a picture')",
-    "report": "from tracecup.report.figures import still_picture;"
-    "print(still_picture({'data': {'values': [{'a': 1}]}, 'mark': 'point'})[:4])",
-    "server": "from tracecup.cli.main import run; run(['serve', '--help'])",
-    "sheets": "import openpyxl; print('openpyxl', openpyxl.__version__)",
-    "dask": "import distributed; print('distributed', distributed.__version__)",
-    "learn": "from tracecup.learn import require_jax; require_jax(); print('JAX')",
-    "gpu": "import jax; print('JAX', jax.__version__)",
+    "plot": Extra("from tracecup.plot.flows import overview; print(overview().png()[1:4])"),
+    "report": Extra(
+        "from tracecup.report.figures import still_picture;"
+        "print(still_picture({'data': {'values': [{'a': 1}]}, 'mark': 'point'})[:4])"
+    ),
+    "server": Extra(
+        "from tracecup.cli.main import run; run(['serve', '--help']); print('serve --help')",
+        ("tracecup.server.",),
+    ),
+    "sheets": Extra("import openpyxl; print('openpyxl', openpyxl.__version__)"),
+    "dask": Extra("import distributed; print('distributed', distributed.__version__)"),
+    "learn": Extra(
+        "from tracecup.learn import require_jax; require_jax(); print('JAX')",
+        ("tracecup.learn.", "tracecup.study.racing."),
+    ),
+    "gpu": Extra(
+        "import jax; print('JAX', jax.__version__)",
+        ("tracecup.learn.", "tracecup.study.racing."),
+    ),
 }
-"""Each with something that needs it."""
-LARGE = ("gpu",)
-NEEDS = {
-    "tracecup.server.": ("server",),
-    "tracecup.learn.": ("learn", "gpu"),
-    "tracecup.study.racing.": ("learn", "gpu"),
-}
-"""Modules that cannot be imported without one of these extras."""
+RESOLVED = ("gpu",)
+"""Gigabytes of CUDA: unless they are named, pip only says what it would install."""
 
 
 class Environment:
-    """A bare environment of its own; `above` lends it what is installed there."""
+    """A bare environment without even pip; `above` lends it what is installed there."""
 
     def __init__(self, folder: Path, above: Environment | None = None) -> None:
-        self.folder, self.above = folder, above
-        venv.create(folder, with_pip=True)
+        self.folder = folder
+        venv.create(folder, with_pip=False, symlinks=True)
         self.packages = next((folder / "lib").glob("python*/site-packages"))
-        self.bare = size_of(self.packages)
         if above is not None:
             (self.packages / "above.pth").write_text(f"{above.packages}\n")
 
-    def python(self, *words: str, cwd: Path | None = None) -> str:
-        env = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    def python(self, *words: str, seeing: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run its Python, which sees no other packages but those in the folder `seeing`."""
+        # Bytecode is kept: several processes come here, and none after the last one.
+        hidden = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+        env = {key: value for key, value in os.environ.items() if key not in hidden}
+        if seeing is not None:
+            env["PYTHONPATH"] = str(seeing)
         command = [str(self.folder / "bin" / "python"), *words]
-        done = subprocess.run(
-            command, env=env, cwd=cwd or self.folder, capture_output=True, text=True, check=False
+        return subprocess.run(
+            command, env=env, cwd=self.folder, capture_output=True, text=True, check=False
         )
+
+    def look(self, waiting: tuple[str, ...], extra: Extra, *, deep: bool) -> str:
+        """Import everything but what is waiting for another extra, then use this one."""
+        done = self.python(str(LOOK), *(["--all"] if deep else []), "--use", extra.use)
         if done.returncode:
-            sys.exit(f"{' '.join(words)[:200]}\n{done.stdout}\n{done.stderr}")
-        return done.stdout
-
-    def install(self, what: str) -> int:
-        """Install with pip; the bytes that it added, without a copy of what `above` has."""
-        quiet = ("--quiet", "--no-compile", "--disable-pip-version-check")
-        self.python("-m", "pip", "install", *quiet, "--root-user-action=ignore", what)
-        twice = size_of(self.packages / "tracecup") if self.above else 0
-        return size_of(self.packages) - self.bare - twice
-
-    def look(self, *having: str) -> str:
-        """Import everything; what may be missing depends on the extras that are there."""
-        found = json.loads(self.python(str(LOOK), "--all"))
-        allowed = tuple(head for head, extras in NEEDS.items() if not set(extras) & set(having))
-        bad = [name for name in found["missing"] if not name.startswith(allowed)]
+            sys.exit(f"{extra.use}\n{done.stdout}\n{done.stderr}")
+        *said, last = done.stdout.strip().splitlines()
+        found = json.loads(last)
+        bad = [name for name in found["missing"] if not name.startswith(waiting)]
         if not found["public"] or bad:
-            sys.exit(f"cannot be imported with {having or 'the base'}: {bad}")
+            sys.exit(f"cannot be imported: {bad or 'a public name'}")
+        if not Path(found["from"]).is_relative_to(self.folder.parent):
+            sys.exit(f"this is another tracecup: {found['from']}")
+        if not set(found["used"]) >= USED:
+            sys.exit(f"installed and used by nothing: {USED - set(found['used'])}")
         lacking = f", {len(found['missing'])} wait for an extra" if found["missing"] else ""
-        return f"{found['names']} names, {found['modules']} modules{lacking}"
+        return f"{found['names']} names, {found['modules']} modules{lacking}; {said[-1][:48]}"
+
+
+class Installer:
+    """A pip outside the environments, which can say what it would install without fetching it."""
+
+    def __init__(self, folder: Path, *, pinned: bool) -> None:
+        self.tools, self.pins = folder / "tools", folder / "pins.txt"
+        self.pins.write_text(_pins() if pinned else "")
+        words = ["install", *QUIET, "--retries", "1", "--target", str(self.tools), "pip>=25,<27"]
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False
+        )
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
+        self.trouble = " ".join(errors or [done.stderr]) if done.returncode else ""
+
+    def pip(self, made: Environment, *words: str) -> None:
+        done = made.python("-m", "pip", *words, seeing=self.tools)
+        if done.returncode:
+            sys.exit(f"pip {' '.join(words)}\n{done.stdout}\n{done.stderr}")
+
+    def install(self, made: Environment, *what: str) -> int:
+        """Install into an environment; the bytes that it added."""
+        before = size_of(made.packages)
+        self.pip(made, "install", *QUIET, "--constraint", str(self.pins), *what)
+        return size_of(made.packages) - before
+
+    def would_install(self, made: Environment, what: str) -> list[str]:
+        """What pip would install beside what is there, as `name version`."""
+        told = made.folder / "would.json"
+        self.install(made, "--dry-run", "--use-feature=fast-deps", "--report", str(told), what)
+        found = [one["metadata"] for one in json.loads(told.read_text())["install"]]
+        return [f"{one['name']} {one['version']}" for one in found]
+
+
+def _pins() -> str:
+    """The versions that the tests run with, for pip; hashes would be asked of the wheel, too."""
+    return "\n".join(re.findall(r"^[\w.-]+==[^ \\]+", PINS.read_text("utf-8"), re.MULTILINE))
 
 
 def size_of(folder: Path) -> int:
@@ -99,34 +168,75 @@ def packages_in(folder: Path) -> list[tuple[str, int]]:
     return sorted(sizes.items(), key=lambda one: -one[1])
 
 
+def installed_in(folder: Path) -> set[str]:
+    """The names of the distributions in a folder, as pip compares them."""
+    found = (path.name.partition("-")[0] for path in folder.glob("*.dist-info"))
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in found}
+
+
+def base_holds(made: Environment) -> str:
+    """What is in the base, which must be nothing that serves or draws."""
+    found = installed_in(made.packages)
+    if wrong := found & SERVE_OR_DRAW:
+        sys.exit(f"the base has {', '.join(sorted(wrong))}")
+    largest = [f"{name} {size / MB:.0f}" for name, size in packages_in(made.packages)[:8]]
+    return (
+        f"    {len(found)} packages: {', '.join(sorted(found))}\n"
+        f"    the largest, in MB: {', '.join(largest)}"
+    )
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("extras", nargs="*", help="these alone; all but gpu without")
-    chosen = options.parse_args().extras or [name for name in EXTRAS if name not in LARGE]
+    options.add_argument("extras", nargs="*", help="these alone, installed whatever their size")
+    options.add_argument(
+        "--newest", action="store_true", help="packages, not as pinned in requirements/dev.txt"
+    )
+    given = options.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("wheel-check stopped"))  # and clears up
     with tempfile.TemporaryDirectory(prefix="tracecup-wheel-") as name:
         folder = Path(name)
+        installer = Installer(folder, pinned=not given.newest)
+        if "from versions: none" in installer.trouble:
+            print(f"wheel-check skipped: pip reaches no package index here ({installer.trouble})")
+            return
+        if installer.trouble:
+            sys.exit(installer.trouble)
         words = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", name]
-        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
-        wheel = next(folder.glob("*.whl"))
-        print(f"wheel: {wheel.stat().st_size / MB:.1f} MB", flush=True)
-        base = Environment(folder / "base")
-        report("base", base, str(wheel), BASE_USE)
-        for package, size in packages_in(base.packages)[:8]:
-            print(f"    {package:12} {size / MB:5.0f} MB")
-        base.python("-m", "pip", "check")
-        for extra in chosen:
-            made = Environment(folder / extra, base)
-            report(extra, made, f"tracecup[{extra}] @ {wheel.as_uri()}", EXTRAS[extra], extra)
+        subprocess.run(words, cwd=ROOT, check=True, capture_output=True)
+        check(installer, next(folder.glob("*.whl")), given.extras)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"wheel-check passed, {spent.ru_utime + spent.ru_stime:.0f} s of processor time")
 
 
-def report(title: str, made: Environment, what: str, use: str, *having: str) -> None:
-    """Install, look, use; one line about it."""
-    began = time.monotonic()
-    added = made.install(what)
-    seen = made.look(*having)
-    said = made.python("-c", use).strip().splitlines()[-1]
-    seconds = time.monotonic() - began
-    print(f"{title:8} {added / MB:6.0f} MB  {seen}; {said[:60]}  ({seconds:.0f} s)", flush=True)
+def check(installer: Installer, wheel: Path, chosen: list[str]) -> None:
+    """The base, then each extra in an environment that sees the base and no other extra."""
+    print(f"wheel    {wheel.stat().st_size / MB:6.1f} MB", flush=True)
+    base = Environment(wheel.parent / "base")
+    size = installer.install(base, str(wheel))
+    waiting = tuple(head for extra in EXTRAS.values() for head in extra.opens)
+    held = base_holds(base)
+    report("base", size, base.look(waiting, BASE, deep=True))
+    print(held, flush=True)
+    installer.pip(base, "check")
+    for name in chosen or EXTRAS:
+        extra, what = EXTRAS[name], f"tracecup[{name}] @ {wheel.as_uri()}"
+        made = Environment(wheel.parent / name, base)
+        if name in RESOLVED and name not in chosen:
+            found = installer.would_install(made, what)
+            print(
+                f"{name:8} not installed, for its size; pip would: {', '.join(found)}", flush=True
+            )
+        else:
+            size = installer.install(made, what)
+            waiting_still = tuple(head for head in waiting if head not in extra.opens)
+            report(name, size, made.look(waiting_still, extra, deep=bool(extra.opens)))
+        shutil.rmtree(made.folder)
+
+
+def report(title: str, size: int, said: str) -> None:
+    """One line about an environment."""
+    print(f"{title:8} {size / MB:6.1f} MB  {said}", flush=True)
 
 
 if __name__ == "__main__":

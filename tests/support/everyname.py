@@ -1,11 +1,11 @@
 """Run by the Python of an installation: imports every public name and every room, prints JSON.
 
-With `--all` every module of every room. With names of packages behind it, only these (and the
-standard library) can be imported, as if nothing else were installed.
+With `--all` every module of every room; with `--use CODE` it runs some code of a user before.
 """
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import os
@@ -13,18 +13,6 @@ import pkgutil
 import sys
 import tempfile
 from importlib.util import find_spec
-
-
-class Refusing:
-    """Finds nothing but the packages that are named."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.known = {*names, "tracecup", *sys.stdlib_module_names}
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        # `sysconfig` keeps what it knows in a module that is not on the list of the library.
-        if path is None and name not in self.known and not name.startswith("_sysconfigdata"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 def modules(*, deep: bool) -> list[str]:
@@ -86,7 +74,9 @@ def _is_there(name: str) -> bool:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
-    if known := [name for name in given if name != "--all"]:
-        sys.meta_path.insert(0, Refusing(known))
-    print(json.dumps(look(deep="--all" in given)))
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--all", action="store_true")
+    given.add_argument("--use", default="")
+    wanted = given.parse_args()
+    exec(wanted.use, {})
+    print(json.dumps(look(deep=wanted.all)))
