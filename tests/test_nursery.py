@@ -100,6 +100,18 @@ class TestNursery:
             os.kill(int(pid), signal.SIGKILL)
             assert child.wait() == GONE
 
+    def test_a_new_child_beside_one_that_goes(self, nursery):
+        # While it is stopped, one child is given up, another asked for, and the first one dies.
+        with nursery.child("sleep") as child:
+            pid, parent, _ = map(bytes.decode, child.data.read1(100).split())
+            os.kill(int(parent), signal.SIGSTOP)
+        with nursery.child("4") as other:
+            os.kill(int(pid), signal.SIGKILL)
+            until_gone(int(pid))
+            os.kill(int(parent), signal.SIGCONT)
+            assert other.wait() == 4
+        assert told(nursery, "1")[0][1] == parent
+
     def test_ends_with_all_its_children(self, nursery):
         with nursery.child("sleep") as child:
             pid, parent, _ = child.data.read1(100).split()

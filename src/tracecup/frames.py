@@ -39,29 +39,37 @@ class Frames:
         self._raw, self._new, self._step = raw, new, step
         self._object: Any = None
         self._rest = b""
-        self._ready = b""
+        self._ready = memoryview(b"")
         self._frames = self._plain = 0
 
     def read(self, size: int) -> bytes:
-        """At most `size` plain bytes; none at the end."""
+        """The next `size` plain bytes; fewer at the end only, and then none."""
+        parts, missing = [], size
+        while missing and (self._ready or self._unpack()):
+            parts.append(self._ready[:missing])
+            self._ready = self._ready[missing:]
+            missing -= len(parts[-1])
+        return b"".join(parts)
+
+    def _unpack(self) -> bool:
+        """Have some more plain bytes ready; whether there are any."""
         while not self._ready:
             packed = self._rest or self._raw.read(self._step)
             self._rest = b""
             if not packed:
                 if self._object is not None:
                     raise EOFError
-                return b""
+                return False
             if self._object is None:
                 packed = packed if not self._frames else packed.lstrip(b"\0")  # padding of tapes
                 if not packed:
                     continue
                 self._begin()
-            self._ready = self._object.decompress(packed)
+            self._ready = memoryview(self._object.decompress(packed))
             self._plain += len(self._ready)
             if self._object.eof:
                 self._rest, self._object = self._object.unused_data, None
-        out, self._ready = self._ready[:size], self._ready[size:]
-        return out
+        return True
 
     def _begin(self) -> None:
         self._frames += 1

@@ -171,7 +171,7 @@ class _Held:
             if key.data is None:
                 if not self._new():
                     return False
-            elif key.fd in self._selector.get_map():
+            elif self._selector.get_map().get(key.fd) == key:  # neither gone nor a later child's
                 key.data.end(self._selector)
         return True
 
