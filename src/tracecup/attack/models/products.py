@@ -240,13 +240,14 @@ def _offer(
 
     `alone` says that there is no other block: a single candidate is then the answer.
     """
-    m, size = table.shape[1], coarse.shape[2]
+    size = coarse.shape[2]
     only_one = alone and coarse.shape[0] == 1
     sums = np.empty(size, dtype=np.float32)
+    shortlist = np.empty(size, dtype=np.int32)
     rough_weights = np.empty(weights.shape[1], dtype=np.float32)
     for tile in range(coarse.shape[0]):
         begin = tile * size
-        width = min(size, m - begin)
+        own_bias = bias[begin:]
         for k in range(len(lengths)):
             n = lengths[k]
             for j in range(n):
@@ -258,36 +259,53 @@ def _offer(
             needed = threshold(scores[k], counts, k, 1.1)
             if unbiased:
                 highest = _largest(sums)
+                if highest * grow < needed:
+                    continue
                 lowest = highest * shrink
-                highest *= grow
             else:
-                highest = _largest_biased(sums, grow, bias[begin:])
-                lowest = _largest_biased(sums, shrink, bias[begin:]) if highest >= needed else 0.0
-            if highest < needed:
-                continue
+                # Nothing is needed of the first ones: then how high they may reach is no question.
+                if needed > -np.inf and _largest_biased(sums, grow, own_bias) < needed:
+                    continue
+                lowest = _largest_biased(sums, shrink, own_bias)
             needed = max(needed, lowest - 1.1 * TIE)
-            lone = _lone(sums, bias[begin:], grow, needed) if only_one else -1
-            if lone >= 0:
-                enter(users[k], scores[k], counts, k, first_user + lone, lowest)
+            found = _reaching(sums, own_bias, grow, needed, shortlist)
+            if found == 1 and only_one:
+                enter(users[k], scores[k], counts, k, first_user + shortlist[0], lowest)
                 continue
-            for q in range(width):
-                u = begin + q
-                if sums[q] * grow + bias[u] >= needed:
-                    total = 0.0
-                    for j in range(n):
-                        total += weights[k, j] * table[ids[k, j], u]
-                    enter(users[k], scores[k], counts, k, first_user + u, total + bias[u])
+            for c in range(found):
+                u = begin + shortlist[c]
+                total = 0.0
+                for j in range(n):
+                    total += weights[k, j] * table[ids[k, j], u]
+                enter(users[k], scores[k], counts, k, first_user + u, total + bias[u])
 
 
 @kernel
-def _lone(sums: NDArray[np.float32], bias: NDArray[np.float64], grow: float, needed: float) -> int:
-    """The one user whose upper bound reaches what is needed; -1 if there are several."""
-    found, last = 0, -1
-    for q in range(min(len(sums), len(bias))):
-        if sums[q] * grow + bias[q] >= needed:
-            found += 1
-            last = q
-    return last if found == 1 else -1
+def _reaching(
+    sums: NDArray[np.float32],
+    bias: NDArray[np.float64],
+    grow: float,
+    needed: float,
+    shortlist: NDArray[np.int32],
+) -> int:
+    """The users whose upper bound reaches what is needed, ascending; returns how many.
+
+    Sixteen are looked at together, in vector code; few of them hold any.
+    """
+    n, found = min(len(sums), len(bias)), 0
+    for begin in range(0, n, LANES):
+        end = min(begin + LANES, n)
+        if end - begin == LANES:
+            hits = 0
+            for q in range(LANES):
+                hits += sums[begin + q] * grow + bias[begin + q] >= needed
+            if hits == 0:
+                continue
+        for q in range(begin, end):
+            if sums[q] * grow + bias[q] >= needed:
+                shortlist[found] = q
+                found += 1
+    return found
 
 
 @kernel
