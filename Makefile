@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test participant test-slow play classroom lint format docs docs-check bench bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test participant test-slow play classroom lint format docs docs-check bench bench-both bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -62,6 +62,9 @@ docs-check: $(READY) ## run every block and command of the documentation that ca
 
 bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)
+
+bench-both: $(READY) ## this tree and the commit before the house was put in order, in turn
+	$(PY) benchmarks/against.py --quick --rounds 5
 
 bench-server: $(READY) ## 21 teams at once against a real server on this machine
 	$(PY) benchmarks/server_load.py
