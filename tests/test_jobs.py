@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import shutil
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -149,6 +150,26 @@ class TestOwnVersions:
         assert found["numpy"] != "not installed"
 
 
+class Elsewhere(Jobs):
+    """A worker on a machine that does not have the folder: it is gone while a job is done."""
+
+    def __init__(self, folder: Path) -> None:
+        self.workers, self.folder, self.calls = 1, folder, 0
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        packed, outcome = pickle.dumps(partial(fn, *args, **kwargs)), Future[Any]()
+        hidden = self.folder.rename(self.folder.with_suffix(".hidden"))
+        try:
+            outcome.set_result(pickle.loads(packed)())
+        finally:
+            hidden.rename(self.folder)
+        self.calls += 1
+        return outcome
+
+    def stop(self) -> None:
+        """Nothing is under way."""
+
+
 def season_bytes(folder: Path, jobs: Jobs | None) -> dict[str, bytes]:
     """Everything in the archive of a small season of four teams but how long it took."""
     play(folder, Season(season_rules(users=12, days=1), 4, 3), BuiltinWorld(), jobs=jobs)
@@ -172,12 +193,27 @@ class TestJobsOfProcesses:
     ) -> None:
         folder = tmp_path / "changed"
         shutil.copytree(local_season[0], folder)
-        assert verify(folder, jobs=processes) == []
         answer = next((folder / "answers").rglob("etraces*002*"))
         answer.write_bytes(answer.read_bytes().replace(b"1", b"2"))
-        found = verify(folder, jobs=processes)
+        found = verify(folder, jobs=processes, shared=True)
         assert found
         assert found == verify(folder)
+
+    def test_verification_needs_no_folder_there(
+        self, local_season: tuple[Path, dict[str, bytes]], tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "changed"
+        shutil.copytree(local_season[0], folder)
+        away = Elsewhere(folder)
+        assert verify(folder, jobs=away) == []
+        assert away.calls > 12
+        answer = next((folder / "answers").rglob("etable*003*"))
+        answer.write_bytes(b"rubbish")
+        next((folder / "secret").rglob("orgtraces*001*")).unlink()
+        last = next((folder / "answers").rglob("etraces*-002*"))
+        last.unlink()
+        last.symlink_to("/etc/hostname")
+        assert verify(folder, jobs=away) == verify(folder) != []
 
     def test_comparison_finds_the_same(self, processes: ProcessJobs) -> None:
         city = City(Grid.from_metres(5, 7, width_m=341.25, height_m=346.875))

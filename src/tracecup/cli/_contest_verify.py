@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Engine, Json, emit, progress, table_of
+from tracecup.cli.common import Engine, Json, Shared, emit, progress, table_of
 
 
 def verify(
@@ -25,6 +25,7 @@ def verify(
         bool, typer.Option("--rerun-samples", help="Also run the sample attacks again.")
     ] = False,
     engine: Engine = "local",
+    shared: Shared = False,
     as_json: Json = False,
 ) -> int:
     """Compute every score, minimum, award and commitment of an archive again and compare.
@@ -36,6 +37,7 @@ def verify(
     """
     from tracecup.contest.archive.export import opened
     from tracecup.contest.archive.verify import verify as look
+    from tracecup.jobs import PROCESSES
     from tracecup.jobs import engine as engine_of
 
     with (
@@ -44,7 +46,12 @@ def verify(
         progress("scoring again") as advance,
     ):
         found = look(
-            folder, digest=digest, rerun_samples=rerun_samples, progress=advance, jobs=jobs
+            folder,
+            digest=digest,
+            rerun_samples=rerun_samples,
+            progress=advance,
+            jobs=jobs,
+            shared=shared or engine == PROCESSES,  # of this machine: they read the folder itself
         )
     payload = {"archive": str(archive), "equal": not found, "differences": found}
     if not found:

@@ -34,6 +34,7 @@ from tracecup.contest.archive.manifest import (
     files_of,
     is_safe_name,
 )
+from tracecup.contest.archive.parcel import content_of
 from tracecup.contest.entries import Entry
 from tracecup.contest.rules.file import RULES_FILE
 from tracecup.contest.stages import TIMINGS_FILE
@@ -71,7 +72,7 @@ def export_public(folder: Path, out: Path, phase: Phase = "attack") -> list[str]
     names = sorted(_public_names(archive, phase))
     listed = {}
     for name in names:
-        content = _read_plain(folder / name)
+        content = content_of(folder / name)
         listed[name] = {"size": len(content), "sha256": sha256(content).hexdigest()}
     manifest = json.dumps({"format": FORMAT, "files": listed}, indent=1, sort_keys=True) + "\n"
     digest = sha256(manifest.encode()).hexdigest()
@@ -115,11 +116,6 @@ def _public_names(archive: Archive, phase: Phase) -> Iterator[str]:
 
 def _name(archive: Archive, entry: Entry, kind: str) -> str:
     return archive.public_file(entry, kind).relative_to(archive.root).as_posix()
-
-
-def _read_plain(path: Path) -> bytes:
-    with open_regular(path) as file:
-        return b"".join(iter(lambda: file.read(BLOCK_BYTES), b""))
 
 
 def _write_zip(

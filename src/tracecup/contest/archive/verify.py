@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
@@ -22,7 +22,13 @@ from tracecup.contest.archive.folder import (
     SEED_FILE,
     Archive,
 )
-from tracecup.contest.archive.manifest import MANIFEST, check_manifest, is_safe_name
+from tracecup.contest.archive.manifest import (
+    MANIFEST,
+    check_manifest,
+    files_of,
+    is_safe_name,
+)
+from tracecup.contest.archive.parcel import Parcel
 from tracecup.contest.archive.scored import results_of
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK_TEAM, Entry
@@ -37,7 +43,7 @@ from tracecup.contest.sheets import Sheet, write_sheet
 from tracecup.contest.smallfiles import read_json
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
-from tracecup.jobs import Jobs
+from tracecup.jobs import Jobs, done_as_they_come
 from tracecup.safeio import plain_name
 from tracecup.traces import SetTraces
 
@@ -52,14 +58,16 @@ def verify(
     rerun_samples: bool = False,
     progress: Progress | None = None,
     jobs: Jobs | None = None,
+    shared: bool = False,
 ) -> list[str]:
     """Every difference between an archive and what its files say, in words; empty if all is well.
 
     `digest` is the published one of the manifest; without it the one in the archive is taken.
     With `rerun_samples` the sample attacks are run again and their answers compared. With `jobs`
-    data sets are looked at there, which must find the folder at the same path.
+    data sets are looked at there: the files of each travel, or are read at the same path if the
+    folder is `shared`.
     """
-    return _Verification(Archive(folder), digest, rerun_samples, progress, jobs).all()
+    return _Verification(Archive(folder), digest, rerun_samples, progress, jobs, shared).all()
 
 
 class _Verification:
@@ -70,8 +78,9 @@ class _Verification:
         rerun: bool,
         progress: Progress | None,
         jobs: Executor | None = None,
+        shared: bool = False,
     ) -> None:
-        self.jobs = jobs
+        self.jobs, self.shared = jobs, shared
         self.archive, self.digest, self.rerun, self.progress = archive, digest, rerun, progress
         self.found: list[str] = []
 
@@ -102,17 +111,39 @@ class _Verification:
         progress: Progress | None = None,
     ) -> list[T]:
         """Look at data sets in threads or as jobs; what is found is told in their order."""
-        results = list[T]()
-        # what was read is shared by threads, but does not travel
-        archive = self.archive if self.jobs is None else Archive(self.archive.root.absolute())
-        work = partial(_looked_at, archive, self.digest, self.rerun, look)
+        seen: dict[int, tuple[list[str], list[T]]] = {}
         with threads() if self.jobs is None else nullcontext(self.jobs) as pool:
-            for k, (found, seen) in enumerate(pool.map(work, entries), start=1):
-                self.found += found
-                results += seen
+            calls = ((k, self.call(entry, look)) for k, entry in enumerate(entries))
+            for k, future in done_as_they_come(pool, calls):
+                seen[k] = future.result()
                 if progress is not None:
-                    progress(k, len(entries))
+                    progress(len(seen), len(entries))
+        results = list[T]()
+        for k in range(len(entries)):
+            self.found += seen[k][0]
+            results += seen[k][1]
         return results
+
+    def call(
+        self, entry: Entry, look: Callable[[_Verification, Entry], T]
+    ) -> Callable[[], tuple[list[str], list[T]]]:
+        """A look at one data set as it is handed out: here, by path, or with its files."""
+        asked = self.digest, self.rerun, look, entry
+        if self.jobs is None:  # what was read is shared by threads, but does not travel
+            return partial(_looked_at, self.archive, *asked)
+        root = self.archive.root.absolute()
+        if self.shared:
+            return partial(_looked_at, Archive(root), *asked)
+        try:
+            parcel = Parcel.of(root, self.names, entry)
+        except TraceCupError:  # a file that is none: to be told in the words it has here
+            return partial(_known, _looked_at(Archive(root), *asked))
+        return partial(_looked_at_parcel, parcel, *asked)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The files of the archive."""
+        return files_of(self.archive.root)
 
     @contextmanager
     def looking_at(self, what: str) -> Iterator[None]:
@@ -246,6 +277,24 @@ def _looked_at(
     with part.looking_at(entry.label):
         seen.append(look(part, entry))
     return part.found, seen
+
+
+def _looked_at_parcel(
+    parcel: Parcel,
+    digest: str | None,
+    rerun: bool,
+    look: Callable[[_Verification, Entry], T],
+    entry: Entry,
+) -> tuple[list[str], list[T]]:
+    """The same from files that travelled; what is found names the archive that they come from."""
+    with parcel.unpacked() as folder:
+        found, seen = _looked_at(Archive(folder), digest, rerun, look, entry)
+        return [line.replace(str(folder), parcel.root) for line in found], seen
+
+
+def _known(outcome: T) -> T:
+    """What was found already."""
+    return outcome
 
 
 def _sheet_text(sheet: Sheet) -> str:
