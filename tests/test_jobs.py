@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import pickle
 import shutil
 import signal
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simplejobs import always_dies, dies_once, refuses
+from simplejobs import Elsewhere, always_dies, dies_once, refuses
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.judging.shuffle import pseudonymize
@@ -148,26 +147,6 @@ class TestOwnVersions:
         found = own_versions()
         assert found["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
         assert found["numpy"] != "not installed"
-
-
-class Elsewhere(Jobs):
-    """A worker on a machine that does not have the folder: it is gone while a job is done."""
-
-    def __init__(self, folder: Path) -> None:
-        self.workers, self.folder, self.calls = 1, folder, 0
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        packed, outcome = pickle.dumps(partial(fn, *args, **kwargs)), Future[Any]()
-        hidden = self.folder.rename(self.folder.with_suffix(".hidden"))
-        try:
-            outcome.set_result(pickle.loads(packed)())
-        finally:
-            hidden.rename(self.folder)
-        self.calls += 1
-        return outcome
-
-    def stop(self) -> None:
-        """Nothing is under way."""
 
 
 def season_bytes(folder: Path, jobs: Jobs | None) -> dict[str, bytes]:

@@ -23,8 +23,11 @@ R = TypeVar("R")
 def thread_count() -> int:
     """Threads to use: `TRACECUP_THREADS`, else the cores this process may run on."""
     wanted = os.environ.get("TRACECUP_THREADS", "")
-    if wanted.isdigit() and int(wanted) > 0:
-        return int(wanted)
+    return int(wanted) if wanted.isdigit() and int(wanted) > 0 else cores()
+
+
+def cores() -> int:
+    """The cores that this process may run on."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,12 +13,15 @@ jax = pytest.importorskip("jax", reason="JAX is not installed: pip install trace
 # ruff: noqa: E402 - what follows needs JAX, so it is imported after the skip
 import jax.numpy as jnp
 
+from simplejobs import Elsewhere
 from tracecup.attack import Case
 from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape
 from tracecup.city import City, Clock, Grid
+from tracecup.errors import InvalidParameter
 from tracecup.learn.attack import Schedule, train_prior, train_release
 from tracecup.learn.equalise import Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground, habits
+from tracecup.learn.handout import Place, handed_out
 from tracecup.learn.judge import scores_of
 from tracecup.learn.moves import moving_scores, train_moving
 from tracecup.learn.network import log_probabilities, logits, new_network
@@ -150,8 +154,14 @@ class TestRace:
             2, Equaliser(group=5, sweeps=3), Schedule(steps=20, users=24, warm=True,
                                                       precision="float32"), 0.6
         )  # fmt: skip
-        whole, first = [], []
+        whole, first, there = [], [], Elsewhere()
         made = learn_defence(lesson, 1, settings, 20, None, after_round=whole.append)
+        handed = learn_defence(lesson, 1, settings, 20, None, executor=there)
+        # 3 teams for the first attacker, groups of 3; each round 1 + 1 defences, 1 verdict, misses
+        assert there.calls == 3 + 3 + (3 + 1) + (3 + 2)
+        for k, model in enumerate((made, handed)):
+            model.save(tmp_path / f"{k}.npz")
+        assert (tmp_path / "0.npz").read_bytes() == (tmp_path / "1.npz").read_bytes()
         assert len(made.models) == 2
         assert [played.number for played in whole] == [1, 2]
         json.dumps([played.record() for played in whole])
@@ -170,6 +180,14 @@ class TestRace:
         assert [played.number for played in rest] == [2]
         for old, new in zip(made.models, again.models, strict=True):
             assert all(np.allclose(new.arrays[k], held) for k, held in old.arrays.items())
+
+    def test_a_worker_with_another_device_refuses(self, monkeypatch):
+        here = Place.here()
+        assert handed_out(Elsewhere(), [partial(abs, -2)]) == [2]
+        places = iter([here, here._replace(kind="another")])
+        monkeypatch.setattr(Place, "here", classmethod(lambda cls: next(places)))
+        with pytest.raises(InvalidParameter, match="a worker computes on .* another"):
+            handed_out(Elsewhere(), [partial(abs, -2)])
 
     def test_attackers_see_several_releases_of_every_team(self, lesson, monkeypatch):
         import tracecup.learn.race as racing

@@ -57,7 +57,9 @@ def train(
     Each round equalises all teams against every attacker so far, then trains the next attacker on
     the result. The numbers of all rounds go to OUT.rounds/race.json beside the attackers
     themselves; interrupted, the same command goes on after the last whole round. Needs JAX
-    (tracecup[learn]): about 35 s a round with 16 teams of 2000 users on an H200.
+    (tracecup[learn]): about 35 s a round with 16 teams of 2000 users on an H200. With --engine a
+    round's teams are defended, and its test teams attacked, by workers with the same device;
+    attackers are trained here.
 
     Example: `tracecup defend train --city info_region.csv --clock info_time.csv
     --references reftraces_team002.csv --references reftraces_team003.csv --tests 1

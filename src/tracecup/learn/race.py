@@ -7,7 +7,10 @@ came out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import islice
 from statistics import fmean
 from typing import Any
 
@@ -17,6 +20,7 @@ from tracecup.attack.learned.shape import NetworkShape
 from tracecup.learn.attack import Release, Say, Schedule, train_release
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground
+from tracecup.learn.handout import handed_out
 from tracecup.learn.judge import Verdict, judge, misses, scores_of
 from tracecup.learn.network import Network
 from tracecup.learn.pool import Pool, Regions
@@ -30,6 +34,9 @@ COPY = 10**6
 
 ABOVE_FLOOR = (0.0003, 0.002)
 """A weight is good enough if it leaves utility this little above the floor."""
+
+Defended = tuple[Regions, list[float], float]
+"""Releases of teams, the utility of each, and the residual of the targets."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +83,36 @@ class RaceSettings:
 class Defender:
     """Defends the teams of a pool; their groups are found once."""
 
-    def __init__(self, ground: Ground, prior: Network, pool: Pool, settings: Equaliser) -> None:
+    def __init__(
+        self,
+        ground: Ground,
+        prior: Network,
+        pool: Pool,
+        settings: Equaliser,
+        executor: Executor | None = None,
+    ) -> None:
         """Groups follow from the prior and the references alone."""
         self.ground, self.prior, self.pool, self.settings = ground, prior, pool, settings
-        self.groups = [team_groups(ground, own, prior, settings) for own in pool.reference]
+        self.groups = handed_out(
+            executor, [partial(team_groups, ground, own, prior, settings) for own in pool.reference]
+        )
+
+    def calls(
+        self, portfolio: list[Network], weight: float, seed: int, teams: Sequence[int] | None = None
+    ) -> list[Callable[[], Defended]]:
+        """The defence of the teams (all by default), as many at once as a descent takes."""
+        wanted = list(range(len(self.groups)) if teams is None else teams)
+        parts = [
+            (low, wanted[low : low + TEAMS_AT_ONCE]) for low in range(0, len(wanted), TEAMS_AT_ONCE)
+        ]
+        return [
+            partial(
+                equalise, self.ground, self.pool.reference[some], self.pool.original[some],
+                [self.groups[k] for k in some], self.prior, portfolio, weight, self.settings,
+                seed + low,
+            )
+            for low, some in parts
+        ]  # fmt: skip
 
     def defended(
         self,
@@ -87,21 +120,15 @@ class Defender:
         weight: float,
         seed: int,
         teams: Sequence[int] | None = None,
-    ) -> tuple[Regions, list[float], float]:
+    ) -> Defended:
         """Releases of the teams (all by default), utilities, residual of the first teams."""
-        wanted = list(range(len(self.groups)) if teams is None else teams)
-        released, utility, left = [], list[float](), list[float]()
-        for low in range(0, len(wanted), TEAMS_AT_ONCE):
-            some = wanted[low : low + TEAMS_AT_ONCE]
-            made, kept, residual = equalise(
-                self.ground, self.pool.reference[some], self.pool.original[some],
-                [self.groups[k] for k in some], self.prior, portfolio, weight, self.settings,
-                seed + low,
-            )  # fmt: skip
-            released.append(made)
-            utility += kept
-            left.append(residual)
-        return np.concatenate(released), utility, left[0]
+        return joined(handed_out(None, self.calls(portfolio, weight, seed, teams)))
+
+
+def joined(parts: Sequence[Defended]) -> Defended:
+    """What was defended in parts: releases, utilities, residual of the first part."""
+    released, utility, residual = zip(*parts, strict=True)
+    return np.concatenate(released), [one for part in utility for one in part], residual[0]
 
 
 def race(
@@ -116,36 +143,45 @@ def race(
     weight: float = FIRST_WEIGHT,
     say: Callable[[str], None] = lambda words: None,
     progress: Say | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Round]:
     """Play the rounds after those whose attackers are given in `earlier`, one at a time.
 
     `first` is the attacker that the first defence meets. A race that was interrupted goes on with
-    the attackers and the weight of its last whole round; it gives the same rounds.
+    the attackers and the weight of its last whole round; it gives the same rounds. With an
+    `executor` a round's teams are defended there, four at a time, and its test teams attacked;
+    the search for its weight and the training of its attacker are one chain, and stay here.
     """
     attackers = [first, *earlier]
-    defender = Defender(ground, prior, training, settings.equaliser)
-    tested = Defender(ground, prior, tests, settings.equaliser)
+    defender = Defender(ground, prior, training, settings.equaliser, executor)
+    tested = Defender(ground, prior, tests, settings.equaliser, executor)
     for number in range(len(attackers), settings.rounds + 1):
         nets = [attack.net for attack in attackers]
         guess = weight * (SHRINK if number > 1 else 1.0)
         weight = _weight(defender, nets, guess, settings, number, say)
         seed = 1000 * number + settings.seed
-        copies = [
-            defender.defended(nets, weight, seed + COPY * k)[0] for k in range(settings.copies)
+        asked = [
+            *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
+            tested.calls(nets, weight, seed + 500),
         ]
-        tried, utility, residual = tested.defended(nets, weight, seed + 500)
+        made = iter(handed_out(executor, [call for calls in asked for call in calls]))
+        *copies, test = [joined(list(islice(made, len(calls)))) for calls in asked]
+        tried, utility, residual = test
         say(f"round {number}: weight {weight:.5f}, s_U {[round(u, 4) for u in utility]}")
-        old = tuple(
-            misses(scores_of(ground, net, tests.reference[0], tried[0]))[0]
-            for net in (attack.net for attack in attackers)
+        old = handed_out(
+            executor, [partial(_missed, ground, net, tests.reference[0], tried[0]) for net in nets]
         )
         schedule = Schedule(**{**asdict(settings.schedule), "seed": settings.seed + number})
+        seen = training.with_copies([released for released, *_ in copies])
         attacker = train_release(
-            ground, training.with_copies(copies), shape, prior, schedule,
-            start=attackers[-1], say=progress,
-        )  # fmt: skip
-        verdicts = tuple(
-            verdict(ground, attacker, prior, tests, k, released) for k, released in enumerate(tried)
+            ground, seen, shape, prior, schedule, start=attackers[-1], say=progress
+        )
+        verdicts = handed_out(
+            executor,
+            [
+                partial(verdict, ground, attacker, prior, tests.take_teams([k]), 0, released)
+                for k, released in enumerate(tried)
+            ],
         )
         attackers.append(attacker)
         yield Round(
@@ -153,11 +189,16 @@ def race(
             weight,
             tuple(utility),
             residual,
-            old,
-            verdicts,
+            tuple(old),
+            tuple(verdicts),
             attacker,
             tried,
         )
+
+
+def _missed(ground: Ground, net: Network, reference: Regions, released: Regions) -> float:
+    """s_R of a network on a release."""
+    return misses(scores_of(ground, net, reference, released))[0]
 
 
 def verdict(

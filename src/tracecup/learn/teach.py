@@ -213,7 +213,7 @@ def learn_defence(
 ) -> DefenceModel:
     """Play a race on references alone; the last `tests` of them are tested on, the others train.
 
-    With an `executor` the teams of the first attacker are defended there.
+    With an `executor` teams are defended and attackers tried there; see `race`.
     """
     teams = len(lesson.references)
     if not 1 <= tests < teams:
@@ -233,6 +233,7 @@ def learn_defence(
         folder,
         say,
         after_round,
+        executor,
     )
 
 
@@ -257,6 +258,7 @@ def play_race(
     folder: Path | None = None,
     say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
     after_round: Callable[[Round], None] = lambda played: None,
+    executor: Executor | None = None,
 ) -> DefenceModel:
     """Play a race; the defence meets all attackers but the last one, which judges it.
 
@@ -282,7 +284,7 @@ def play_race(
         weight = float(held)
     for played in race(
         ground, training, teams.tests, shape, prior, first, settings, met[1:], weight,
-        progress=lambda *parts: say("attacker", *parts),
+        progress=lambda *parts: say("attacker", *parts), executor=executor,
     ):  # fmt: skip
         if folder is not None:
             state = (played.attacker, jnp.asarray(played.weight, jnp.float32))
