@@ -46,6 +46,14 @@ def data_dir() -> Path:
     return Path(given)
 
 
+@pytest.fixture
+def in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that may lie in files does, and all that may be done in parts is done in small ones."""
+    monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+    monkeypatch.setattr("tracecup.scratch.PART_BYTES", 20_000)
+    monkeypatch.setattr("tracecup.attack.prior.mixture.HELD_ENTRIES", 0)
+
+
 @pytest.fixture(scope="module")
 def own_registry():
     """What the tests of a module register is gone after it."""

@@ -6,10 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tracecup.attack import BayesR, Case, FuzzyR, HomeProbR, ReidAttack, VisitProbR
-from tracecup.attack.outofcore import count_scores, identify_files
+from tracecup.attack import (
+    BayesR,
+    Case,
+    FuzzyR,
+    HomeProbR,
+    ReidAttack,
+    VisitProbR,
+    parse_inference,
+)
+from tracecup.attack.outofcore import count_scores, identify_files, read_case
 from tracecup.city import Clock, ContestClock
-from tracecup.errors import InvalidFile, InvalidParameter
+from tracecup.errors import InvalidFile
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_released, write_traces
 from tracecup.traces.visitfiles import VisitCounts, read_visit_counts
@@ -74,12 +82,60 @@ class TestIdentifyFiles:
         best = count_scores(ours, theirs, 35, max_table_entries=300).best()
         assert best.tolist() == VisitProbR().identify(case).users.tolist()
 
-    @pytest.mark.parametrize("attack", [BayesR(), VisitProbR(members=3), FuzzyR(match="soft")])
-    def test_what_needs_the_traces_says_so(
-        self, attack: ReidAttack, case: Case, tmp_path: Path
+    @pytest.mark.parametrize(
+        "attack", [BayesR(), BayesR(match="argmax"), VisitProbR(members=3), FuzzyR(match="soft")]
+    )
+    def test_whole_traces_in_files_give_the_same_table(
+        self, attack: ReidAttack, case: Case, tmp_path: Path, in_small_parts: None
     ) -> None:
-        with pytest.raises(InvalidParameter, match="in memory"):
-            identify_files(attack, case.city, *written(case, tmp_path))
+        found = identify_files(attack, case.city, *written(case, tmp_path), rng=1)
+        assert found == attack.identify(case, 1)
+
+    def test_generalised_cells(self, make_case: Make, tmp_path: Path) -> None:
+        case = make_case(5, users=12, days=2, sizes=(1, 3, 0))
+        files = written(case, tmp_path)
+        assert identify_files(VisitProbR(), case.city, *files) == VisitProbR().identify(case)
+
+
+class TestReadCase:
+    @pytest.mark.parametrize("rows", [7, 65_536])
+    def test_is_the_case_of_the_files(
+        self, rows: int, make_case: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.parquetfiles.BATCH_ROWS", rows)
+        case = make_case(6, users=12, days=2, sizes=(1, 3, 0), gaps=0.2)
+        clock, *paths = written(case, tmp_path)
+        found = read_case(case.city, clock, *paths)
+        assert np.array_equal(found.reference.regions, case.reference.regions)
+        assert np.array_equal(found.released.offsets, case.released.offsets)
+        assert np.array_equal(found.released.regions, case.released.regions)
+
+
+class TestBlocks:
+    """Whatever the blocks, and wherever arrays lie: the same bytes."""
+
+    @pytest.mark.parametrize(
+        "attack",
+        ["Bayes-T", "Bayes-T(channel=identity,match=assignment)", "Prior-T(habits=mixture)"],
+    )
+    def test_inferred_traces(
+        self, attack: str, make_case: Make, request: pytest.FixtureRequest
+    ) -> None:
+        method = parse_inference(attack)
+        whole = method.infer(make_case(7, users=140, days=3, sizes=(1, 1, 3, 0), gaps=0.2))
+        request.getfixturevalue("in_small_parts")
+        parts = method.infer(make_case(7, users=140, days=3, sizes=(1, 1, 3, 0), gaps=0.2))
+        assert parts.regions.tobytes() == whole.regions.tobytes()
+
+    def test_scores_and_best_users(self, make_case: Make, request: pytest.FixtureRequest) -> None:
+        attack, found = BayesR(channel="known(PL(4,1))"), []
+        for parts in (False, True):
+            if parts:
+                request.getfixturevalue("in_small_parts")
+            case = make_case(8, users=140, days=2, sizes=(1, 1, 3, 0))
+            scores = attack.scores(case, 1)
+            found.append((scores.best().tolist(), scores.rows(0, 140).tobytes()))
+        assert found[0] == found[1]
 
 
 class TestReadVisitCounts:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tracecup.attack import (
+    BayesR,
+    BayesT,
     Case,
     FuzzyR,
     FuzzyT,
@@ -122,11 +124,14 @@ class TestReid:
         write_traces(tmp_path / "reftraces_x.parquet", REFERENCE)
         write_released(tmp_path / "pubtraces_x.parquet", RELEASED)
         monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=100))
-        for name, attack in (("VisitProb-R", VisitProbR()), ("Fuzzy-R", FuzzyR())):
+        for attack in (VisitProbR(), FuzzyR(), BayesR()):
+            name = str(attack)
             assert run(["attack", "reid", name, *large]) == 0
             found = read_inferred_table(tmp_path / "out.csv", users=20)
             assert found == attack.identify(CASE)
-        assert run(["attack", "reid", "Markov-R", *large]) == 2
+        assert run(["attack", "trace", "Bayes-T", *large]) == 0
+        found = read_inferred_traces(tmp_path / "out.csv", users=20, clock=RELEASED.clock)
+        assert np.array_equal(found.regions, BayesT().infer(CASE).regions)
 
     def test_what_a_device_cannot_do_is_wrong_use(
         self, files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from slowrisk import slow_risk, slow_unicity
 from tracecup import Clock, SetTraces, Traces
 from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.risk import KINDS, known_points_risk, unicity
+from tracecup.risk import KINDS, home_work_risk, known_points_risk, unicity
 
 # The seven users and four places of scikit-mobility's example `privacy_toy.csv`, an event for
 # every hour in which anybody was recorded.
@@ -177,3 +177,46 @@ class TestUnicity:
     def test_wrong_parameters(self):
         with pytest.raises(InvalidParameter):
             unicity(TOY, points=0)
+
+
+class TestBlocks:
+    """Traces in files and blocks of a few users: the same digits."""
+
+    RANDOM = np.random.default_rng(6)
+    KNOWN = Traces.of(RANDOM.integers(-1, 9, (70, 24)) % 7)
+    EXTRA = RANDOM.integers(0, 5, KNOWN.shape)
+    CELLS = SetTraces.of_cells(
+        [
+            [[x] * (extra % 3) + [3] * (extra > 3) for x, extra in zip(*row, strict=True)]
+            for row in zip(KNOWN.regions.tolist(), EXTRA.tolist(), strict=True)
+        ]
+    )
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_known_points(self, kind, request):
+        found = []
+        for parts in (False, True):
+            if parts:
+                request.getfixturevalue("in_small_parts")
+            one = known_points_risk(kind, self.KNOWN, self.CELLS, points=2, tolerance=0.1)
+            found.append((one.low.tobytes(), one.high.tobytes()))
+        assert found[0] == found[1]
+
+    @pytest.mark.parametrize("deleted", ["strict", "weak"])
+    def test_unicity(self, deleted, request):
+        found = []
+        for parts in (False, True):
+            if parts:
+                request.getfixturevalue("in_small_parts")
+            one = unicity(self.KNOWN, self.CELLS, points=3, most=500, rng=3, deleted=deleted)
+            found.append((one.per_user.tobytes(), one.drawn.tobytes(), one.interval))
+        assert found[0] == found[1]
+
+    def test_homes(self, request):
+        found = []
+        for parts in (False, True):
+            if parts:
+                request.getfixturevalue("in_small_parts")
+            one = home_work_risk(self.KNOWN, self.CELLS, night=(0, 700))
+            found.append((one.risk.tobytes(), one.home.tobytes(), one.work.tobytes()))
+        assert found[0] == found[1]

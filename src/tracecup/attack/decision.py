@@ -10,8 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
+from tracecup.attack.match.soft import heaviest
 from tracecup.attack.scores import TIE
 from tracecup.attack.stencil import gain_stencil
+from tracecup.attack.usertables import UserTables, tables_of, user_blocks
 from tracecup.city import City, Clock
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidTraces
@@ -47,8 +50,7 @@ class Candidates:
         >>> Candidates.of_links(np.array([[0.75, 0.0], [0.25, 1.0]])).pseudonyms.tolist()
         [[0, 1], [1, -1]]
         """
-        best = np.argsort(-links, axis=0, kind="stable")[:most].T
-        weights = np.take_along_axis(links.T, best, axis=1)
+        best, weights = heaviest(links, most)
         kept = weights > least
         width = max(1, int(kept.sum(axis=1).max(initial=0)))
         pseudonyms = np.where(kept, best, -1)[:, :width]
@@ -72,7 +74,7 @@ class Candidates:
 
 def decide(
     city: City,
-    prior: NDArray[np.float32],
+    prior: UserTables | NDArray[np.float32],
     candidates: Candidates,
     channel: NDArray[np.float32],
     released: SetTraces,
@@ -92,9 +94,11 @@ def decide(
     maximises sum_x w(x) q(x) max(0, 1 - d(x, z) / 2 km), w = 10 on hospital regions.
 
     Parts of the belief below 1e-3 of its weight are left out. O(events (candidates regions +
-    regions in the belief x stencil)), memory of one belief per thread and the transposed channel.
+    regions in the belief x stencil)), memory of one block of users' prior, one belief per thread
+    and the transposed channel.
     """
-    users, slots, regions = prior.shape
+    tables = tables_of(prior)
+    users, slots, regions = tables.shape
     shapes = (users, slots, regions) == (
         released.n_users,
         released.clock.slots,
@@ -103,23 +107,25 @@ def decide(
     inside = len(candidates.pseudonyms) == users and candidates.pseudonyms.max(initial=-1) < users
     if not (shapes and inside and candidates.weights.shape == candidates.pseudonyms.shape):
         raise InvalidTraces(
-            f"a prior of shape {prior.shape}, a channel of {channel.shape} and candidates of "
+            f"a prior of shape {tables.shape}, a channel of {channel.shape} and candidates of "
             f"{candidates.pseudonyms.shape} do not fit "
             f"{released.n_users} users, {released.clock.slots} slots and {city.n_regions} regions"
         )
     weight = np.where(city.is_hospital, hospital_weight, 1.0).astype(np.float32)
     stencil = centred_stencil(city)
     towards = np.ascontiguousarray(channel.T, dtype=np.float32)
-    answers = np.empty((users, released.times), dtype=np.int32)
+    answers = scratch.empty((users, released.times), np.int32)
+    for begin, end in scratch.stepped(user_blocks(tables)):
+        here = np.ascontiguousarray(tables.block(begin, end), dtype=np.float32)
 
-    def work(low: int, high: int) -> None:
-        _decide(
-            np.ascontiguousarray(prior[low:high], dtype=np.float32),
-            candidates.pseudonyms[low:high], candidates.weights[low:high], towards,
-            released.offsets, released.regions, weight, stencil, city.grid.nx, answers[low:high],
-        )  # fmt: skip
+        def work(low: int, high: int, here: NDArray[np.float32] = here, begin: int = begin) -> None:
+            at = slice(begin + low, begin + high)
+            _decide(
+                here[low:high], candidates.pseudonyms[at], candidates.weights[at], towards,
+                released.offsets, released.regions, weight, stencil, city.grid.nx, answers[at],
+            )  # fmt: skip
 
-    map_blocks(work, users, blocks=max(1, users // 32))
+        map_blocks(work, end - begin, blocks=max(1, (end - begin) // 32))
     return answers
 
 
@@ -131,11 +137,14 @@ def centred_stencil(city: City) -> NDArray[np.float32]:
 
 
 def prior_answers(
-    city: City, prior: NDArray[np.float32], hospital_weight: float = HOSPITAL_WEIGHT
+    city: City,
+    prior: UserTables | NDArray[np.float32],
+    hospital_weight: float = HOSPITAL_WEIGHT,
 ) -> NDArray[np.int32]:
     """The answers of least expected loss without any release, shape (users, slots)."""
     users, slots, regions = prior.shape
-    nothing = SetTraces.of_cells([[[]] * slots] * users, Clock.regular(1, slots, 0, 1))
+    deleted = np.zeros(users * slots + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+    nothing = SetTraces(*deleted, np.arange(1, users + 1), Clock.regular(1, slots, 0, 1))
     nobody, anything = Candidates.nobody(users), np.eye(regions, dtype=np.float32)
     return decide(city, prior, nobody, anything, nothing, hospital_weight=hospital_weight)
 

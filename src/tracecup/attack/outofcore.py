@@ -1,6 +1,6 @@
-"""Re-identification straight from large Parquet files: visits are kept, traces are not.
+"""Attacks straight from large Parquet files: visits are kept, or traces in files of this process.
 
-The same tables as in memory, for releases that no memory holds.
+The same answers as in memory, for releases that no memory holds.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.base import ReidAttack
+from tracecup.attack.case import Case
 from tracecup.attack.match import match_table
 from tracecup.attack.models.bags import bags_of_counts
 from tracecup.attack.models.cellwise import FLOOR
@@ -24,7 +25,9 @@ from tracecup.device import device_arrays
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
+from tracecup.rng import Rng
 from tracecup.traces import IdTable
+from tracecup.traces.largefiles import largest_cell, read_large_cells, read_large_traces
 from tracecup.traces.visitfiles import VisitCounts, read_visit_counts
 
 Path = str | PathLike[str]
@@ -37,23 +40,20 @@ def identify_files(
     reference: Path,
     released: Path,
     device: str = "cpu",
+    rng: Rng = None,
 ) -> IdTable:
-    """The table of VisitProb-R, HomeProb-R or Fuzzy-R from two Parquet files of any length.
+    """The table of an attack from two Parquet files of any length, as it would be in memory.
 
-    Cells must be single regions or deleted. Files are read batch by batch; O(distinct visits)
-    memory, at most 384 MiB for tables beside that, and the time of the attack in memory.
+    VisitProb-R, HomeProb-R and Fuzzy-R keep nothing but visits where cells are single regions or
+    deleted: O(distinct visits) memory, at most 384 MiB for tables beside that. Everything else
+    works on `read_case`, in the memory of the attack itself.
     """
     attack.check()
-    if not reads_counts(attack):
-        raise InvalidParameter(
-            f"{attack} needs the whole traces in memory, and these files are too large for that; "
-            "Fuzzy-R, and VisitProb-R and HomeProb-R with all cells and members, read them in parts"
-        )
-    if attack.match == "soft" or (attack.match != "argmax" and device != "cpu"):
-        raise InvalidParameter(
-            f"match={attack.match} needs all scores in memory; files too large for that take "
-            "argmax, and on the cpu greedy and assignment"
-        )
+    if attack.match == "soft" or not reads_counts(attack) or largest_cell(released) > 1:
+        case = read_case(city, clock, reference, released)
+        return attack.identify_on(device, case, rng)
+    if attack.match != "argmax" and device != "cpu":
+        raise InvalidParameter(f"match={attack.match} runs on the cpu only; {device} has argmax")
     slots = None
     if isinstance(attack, HomeProbR):
         slots = range(min(attack.slots, clock.original.slots))
@@ -69,6 +69,19 @@ def identify_files(
     if device == "cpu":
         return match_table(scores, attack.match)
     return IdTable(scores.best_on(device_arrays(device)))
+
+
+def read_case(city: City, clock: ContestClock, reference: Path, released: Path) -> Case:
+    """The case of two Parquet files of any length; reference traces may have gaps.
+
+    Read row group by row group; traces lie in files of this process where they are large.
+    """
+    target = read_large_cells(released, "released", n_regions=city.n_regions, clock=clock.original)
+    known = read_large_traces(
+        reference, "reference", n_regions=city.n_regions, clock=clock.reference,
+        users=target.n_users,
+    )  # fmt: skip
+    return Case(city, known, target)
 
 
 def reads_counts(attack: ReidAttack) -> bool:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tracecup import scratch
 from tracecup.device import Arrays
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -64,7 +65,9 @@ class MatrixScores(Scores):
             raise InvalidTraces(
                 f"scores need one row per pseudonym and one column per user, got {held.shape}"
             )
-        if np.isnan(held).any():
+        if any(
+            np.isnan(held[low:high]).any() for low, high in scratch.parts(len(held), 8 * len(held))
+        ):
             raise InvalidTraces("a score is not a number")
         self.n_users = len(held)
         self._matrix = held

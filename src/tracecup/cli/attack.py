@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, load_city, table_of
+from tracecup.cli.common import (
+    CityFile,
+    Engine,
+    Json,
+    Plugin,
+    Seed,
+    emit,
+    load_city,
+    progress,
+    table_of,
+)
 
 if TYPE_CHECKING:
     from tracecup.attack import Case, ReidAttack
@@ -81,7 +91,8 @@ def reid(
         raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
     method = replace(method, match=match) if match else method
     if _are_large(reference, released):
-        return _reid_large(method, city, clock, reference, released, out, device, as_json)
+        files = (city, clock, reference, released)
+        return _reid_large(method, *files, out, device, seed, as_json)
     case = _load_case(city, clock, reference, released)
     started = time.perf_counter()
     table = method.identify_on(device, case, seed)
@@ -112,12 +123,11 @@ def reid(
 
 def _are_large(reference: Path, released: Path) -> bool:
     """Whether both are Parquet and either has more rows than a reader takes into memory."""
-    from tracecup.safeio import DEFAULT_LIMITS
-    from tracecup.traces.visitfiles import parquet_rows
+    from tracecup.traces.largefiles import is_large
 
     if {reference.suffix, released.suffix} != {".parquet"}:
         return False
-    return max(map(parquet_rows, (reference, released))) > DEFAULT_LIMITS.max_rows
+    return any(map(is_large, (reference, released)))
 
 
 def _reid_large(
@@ -128,31 +138,36 @@ def _reid_large(
     released: Path,
     out: Path,
     device: str,
+    seed: int | None,
     as_json: bool,
 ) -> int:
     """The attack on files that are read in parts."""
     from tracecup.attack.outofcore import identify_files
     from tracecup.city import read_clock
+    from tracecup.scratch import listening, peak_mb
     from tracecup.traces.files import write_inferred_table
 
     started = time.perf_counter()
     where, when = load_city(city), read_clock(clock)
-    table = identify_files(method, where, when, reference, released, device)
+    with progress("attacking") as advance, listening(advance):
+        table = identify_files(method, where, when, reference, released, device, seed)
     seconds = time.perf_counter() - started
     write_inferred_table(out, table)
     payload = {
         "attack": str(method),
         "match": method.match,
         "device": device,
+        "seed": seed,
         "users": len(table.users),
         "remark": "read in parts",
+        "peak_mb": peak_mb(),
         "seconds": seconds,
         "out": str(out),
     }
     rows = [
         ("attack", f"{method} ({method.match}), files read in parts"),
         ("users", f"{len(table.users)}"),
-        ("took", f"{seconds:.3f} s, reading included"),
+        ("took", f"{seconds:.3f} s, reading included; {peak_mb()} MB of memory at most"),
         ("written to", str(out)),
     ]
     emit(as_json, payload, table_of("Re-identification", rows))
@@ -181,14 +196,17 @@ def trace(
     from tracecup.attack import InferenceAttack
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
+    from tracecup.scratch import listening, peak_mb
     from tracecup.traces.files import write_inferred_traces
 
     method = parse("inference", name)
     if not isinstance(method, InferenceAttack):
         raise InvalidParameter(f"{method.name} is registered as trace inference but is none")
-    case = _load_case(city, clock, reference, released)
+    large = _are_large(reference, released)
+    case = _load_case(city, clock, reference, released, large=large)
     started = time.perf_counter()
-    inferred = method.infer(case, seed)
+    with progress("attacking") as advance, listening(advance):
+        inferred = method.infer(case, seed)
     seconds = time.perf_counter() - started
     write_inferred_traces(out, inferred)
     payload = {
@@ -197,14 +215,15 @@ def trace(
         "users": inferred.n_users,
         "times": inferred.times,
         "remark": method.remark(case),
+        **({"peak_mb": peak_mb()} if large else {}),
         "seconds": seconds,
         "out": str(out),
     }
     rows = [
-        ("attack", str(method)),
+        ("attack", f"{method}{', files read in parts' * large}"),
         ("inferred", f"{inferred.n_users} users x {inferred.times} events"),
         *((("it knew", remark),) if (remark := method.remark(case)) else ()),
-        ("took", f"{seconds:.3f} s"),
+        ("took", f"{seconds:.3f} s{f'; {peak_mb()} MB of memory at most' * large}"),
         ("written to", str(out)),
     ]
     emit(as_json, payload, table_of("Trace inference", rows))
@@ -244,7 +263,7 @@ def attack_every(
     Example: `tracecup attack all mycontest/final --team 004 --out answers.zip`
     """
     from tracecup.attack import InferenceAttack, parse_inference, parse_reid
-    from tracecup.cli.common import people, progress
+    from tracecup.cli.common import people
     from tracecup.contest.targets import attack_all
 
     attacks: list[ReidAttack | InferenceAttack] = [
@@ -313,7 +332,6 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv
     --defence "KMeans(100)" --out kmeans.npz.zst`
     """
-    from tracecup.cli.common import progress
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
@@ -373,13 +391,18 @@ def remove_parts(folder: Path) -> None:
     folder.rmdir()
 
 
-def _load_case(city: Path, clock: Path, reference: Path, released: Path) -> Case:
-    """The case of the four files; reference traces may have gaps."""
+def _load_case(
+    city: Path, clock: Path, reference: Path, released: Path, *, large: bool = False
+) -> Case:
+    """The case of the four files, `large` ones in parts; reference traces may have gaps."""
     from tracecup.attack import Case
+    from tracecup.attack.outofcore import read_case
     from tracecup.city import read_clock
     from tracecup.traces.files import read_released, read_traces
 
     where, when = load_city(city), read_clock(clock)
+    if large:
+        return read_case(where, when, reference, released)
     target = read_released(released, n_regions=where.n_regions, clock=when.original)
     known = read_traces(
         reference,

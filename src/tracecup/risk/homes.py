@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.city import City, Clock
 from tracecup.errors import InvalidParameter
-from tracecup.risk.known import Visits, known_visits
+from tracecup.risk.known import Sides, Visits
 from tracecup.traces import SetTraces, Traces
 
 NIGHT = (22 * 60, 7 * 60)
@@ -71,12 +71,10 @@ def home_work_risk(
     >>> home_work_risk(Traces.of([[0, 1], [0, 1], [0, 2], [-1, 2]], clock)).risk.tolist()
     [0.5, 0.5, 1.0, nan]
     """
-    true, held = known_visits(known, released)
-    home, work = _pairs(true, known.clock, night)
-    if released is None:
-        shown_home, shown_work = home, work
-    else:
-        shown_home, shown_work = _pairs(held, known.clock, night)
+    sides = Sides.of(known, released)
+    home, work = shown_home, shown_work = _pairs(sides, sides.true, known.clock, night)
+    if released is not None:
+        shown_home, shown_work = _pairs(sides, released, known.clock, night)
     side = int(max(work.max(initial=0), shown_work.max(initial=0))) + 2
     code, shown = home * side + work + 1, shown_home * side + shown_work + 1
     kinds, number = np.unique(shown, return_counts=True)
@@ -97,8 +95,8 @@ def homes_found(
     Nobody has to be linked for this: a pseudonym's home is an address. Distances are between the
     centres of regions, so 0 means the same region. O(visits log visits).
     """
-    true, held = known_visits(known, released)
-    home, shown = (_pairs(one, known.clock, night)[0] for one in (true, held))
+    sides = Sides.of(known, released)
+    home, shown = (_pairs(sides, one, known.clock, night)[0] for one in (known, released))
     distance = city.grid.distance(np.maximum(home, 0), np.maximum(shown, 0)).astype(np.float64)
     distance = np.where(shown < 0, np.inf, distance)
     return HomesFound(np.where(home < 0, np.nan, distance))
@@ -116,10 +114,19 @@ def at_night(clock: Clock, night: tuple[int, int] = NIGHT) -> NDArray[np.bool_]:
     return np.tile(inside, clock.days)
 
 
-def _pairs(visits: Visits, clock: Clock, night: tuple[int, int]) -> tuple[Ints, Ints]:
-    dark = at_night(clock, night)[visits.time]
-    home = _most_visited(visits, dark)
-    return home, _most_visited(visits, ~dark & (visits.place != home[visits.user]))
+def _pairs(
+    sides: Sides, traces: Traces | SetTraces, clock: Clock, night: tuple[int, int]
+) -> tuple[Ints, Ints]:
+    """Home and work of each user, block by block."""
+    inside = at_night(clock, night)
+    home, work = np.empty(sides.n_users, dtype=np.int64), np.empty(sides.n_users, dtype=np.int64)
+    for low, high in sides.blocks():
+        visits = Visits.of(traces, low, high)
+        dark = inside[visits.time]
+        home[low:high] = _most_visited(visits, dark)
+        elsewhere = ~dark & (visits.place != home[low:high][visits.user])
+        work[low:high] = _most_visited(visits, elsewhere)
+    return home, work
 
 
 def _most_visited(visits: Visits, rows: NDArray[np.bool_]) -> Ints:

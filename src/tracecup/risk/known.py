@@ -1,45 +1,57 @@
 """What an attacker may know of a person and who else fits it, as flat arrays for the kernels.
 
-Known points come from the true traces, the people who fit them from the released ones.
+Known points come from the true traces, the people who fit them from the released ones; both are
+read in blocks of users, so that traces may be larger than memory.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.errors import InvalidTraces
+from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+VISIT_BYTES = 128
+"""What a visit costs while its block is worked on."""
 
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """Who was where and when, sorted by user, then time: gaps and deleted cells left out.
+    """Who was where and when, of users `low` and on, sorted by user, then time.
 
-    A generalised cell is a visit of every region in it.
+    `user` counts from 0 within the block. Gaps and deleted cells are left out, a generalised cell
+    is a visit of every region in it.
     """
 
     user: Ints
     place: Ints
     time: Ints
     n_users: int
+    low: int = 0
 
     @classmethod
-    def of(cls, traces: Traces | SetTraces) -> Visits:
-        """The visits of traces with gaps or of released cells."""
+    def of(cls, traces: Traces | SetTraces, low: int = 0, high: int | None = None) -> Visits:
+        """The visits of traces with gaps or of released cells, of users low..high-1."""
+        end = traces.n_users if high is None else high
         if isinstance(traces, Traces):
-            user, time = np.nonzero(traces.regions >= 0)
-            place = traces.regions[user, time].astype(np.int64)
-            return cls(user.astype(np.int64), place, time.astype(np.int64), traces.n_users)
-        sizes = np.diff(traces.offsets)
+            regions = traces.regions[low:end]
+            user, time = np.nonzero(regions >= 0)
+            place = regions[user, time].astype(np.int64)
+            return cls(user.astype(np.int64), place, time.astype(np.int64), end - low, low)
+        offsets = traces.offsets[low * traces.times : end * traces.times + 1]
+        sizes = np.diff(offsets)
         cell = np.repeat(np.arange(len(sizes)), sizes)
         user, time = np.divmod(cell, traces.times)
-        return cls(user, traces.regions.astype(np.int64), time, traces.n_users)
+        place = traces.regions[offsets[0] : offsets[-1]].astype(np.int64)
+        return cls(user, place, time, end - low, low)
 
     def counts(self) -> tuple[Ints, Ints, Ints]:
         """(user, place, visits) of every place of every user, sorted by user, then place."""
@@ -53,133 +65,221 @@ class Visits:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
-    """Known items of every user, and the people who fit each item.
+class Sides:
+    """The true traces of some users and the released ones, in the same order of users."""
 
-    The items of user u are `first[u] : first[u + 1]`. Item i is about group `group[i]` and asks
-    for `want[i]`; those who may fit it are `holder[e]` with `value[e]`, e in
-    `start[group[i]] : start[group[i] + 1]`, ascending. With `tolerance` below 0 the value must be
-    at least what is wanted, otherwise equal to it within that share. An item with `linked[i]` may
-    be known only together with the one before it (the second visit of a place after the first).
-    Those of group `also[i]` fit item i, too: an empty group unless cells may hide anything.
+    true: Traces | SetTraces
+    held: Traces | SetTraces
+
+    @classmethod
+    def of(cls, known: Traces, released: SetTraces | None) -> Sides:
+        """What may be known and what is released; the true traces themselves without."""
+        if released is not None and released.shape != known.shape:
+            raise InvalidTraces(f"known traces are {known.shape}, released ones {released.shape}")
+        return cls(known, known if released is None else released)
+
+    @property
+    def n_users(self) -> int:
+        """Number of users, m."""
+        return self.true.n_users
+
+    @property
+    def n_places(self) -> int:
+        """A number above every region on either side."""
+        return 1 + max(int(one.regions.max(initial=0)) for one in (self.true, self.held))
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Bounds of blocks of users whose visits take about 64 MiB of work."""
+        most = max(one.regions.size for one in (self.true, self.held))
+        return scratch.parts(self.n_users, VISIT_BYTES * -(-most // max(1, self.n_users)))
+
+    def released(self) -> Iterable[Visits]:
+        """The released visits, block by block."""
+        return (Visits.of(self.held, low, high) for low, high in self.blocks())
+
+
+@dataclass(frozen=True, eq=False)
+class Holders:
+    """Who may fit an item, by its group: `holder[e]` with `value[e]`, ascending, for e in
+    `start[group] : start[group + 1]`.
+
+    Of a pair that is held twice (a cell may name a region twice) the first value counts. Large
+    ones lie in files.
     """
 
+    start: Ints
+    holder: NDArray[np.int32]
+    value: Floats
+
+    @classmethod
+    def of(cls, pairs: Callable[[], Iterable[tuple[Ints, Ints, Floats]]], n_groups: int) -> Holders:
+        """From (user, group, value), users ascending over all blocks; `pairs` is called twice.
+
+        O(pairs + groups): counted first, then every pair goes to its place.
+        """
+        last = scratch.filled(n_groups, -1, np.int32)
+        start = scratch.filled(n_groups + 1, 0, np.int64)
+        for user, group, _ in pairs():
+            _count_pairs(user, group, last, start)
+        np.cumsum(start, out=start)
+        holder, value = scratch.empty(start[-1], np.int32), scratch.empty(start[-1], np.float64)
+        free = scratch.empty(n_groups, np.int64)
+        free[:] = start[:-1]
+        last[:] = -1
+        for user, group, amount in pairs():
+            _place_pairs(user, group, amount, last, free, holder, value)
+        return cls(start, holder, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Known items of users `low` and on: those of the k-th are `first[k] : first[k + 1]`.
+
+    Item i is about group `group[i]` of some `Holders` and asks for `want[i]`. An item with
+    `linked[i]` may be known only together with the one before it (the second visit of a place
+    after the first). Those of group `also[i]` fit item i, too: an empty group unless cells may
+    hide anything.
+    """
+
+    low: int
     first: Ints
     group: Ints
     want: Floats
     linked: NDArray[np.bool_]
-    start: Ints
-    holder: Ints
-    value: Floats
-    n_users: int
     also: Ints
-    tolerance: float = -1.0
 
     @classmethod
-    def of_groups(
-        cls,
-        known: tuple[Ints, Ints, Floats],
-        held: tuple[Ints, Ints, Floats],
-        n_users: int,
-        tolerance: float = -1.0,
-    ) -> Known:
-        """From (user, code, wanted) and (user, code, value), both sorted by user.
-
-        Of a pair that is held twice (a cell may name a region twice) the first value counts.
-        """
-        user, code, want = known
-        holder, of, value = held
-        order = np.argsort(of, kind="stable")
-        new = np.ones(len(order), dtype=np.bool_)
-        new[1:] = (np.diff(of[order]) != 0) | (np.diff(holder[order]) != 0)
-        order = order[new]
-        codes, start = np.unique(of[order], return_index=True)
-        # Codes that nobody holds share one empty group behind the others.
-        at = np.searchsorted(codes, code)
-        found = at < len(codes)
-        found[found] = codes[at[found]] == code[found]
+    def of(cls, visits: Visits, user: Ints, group: Ints, want: Floats | Ints, nobody: int) -> Items:
+        """From columns sorted by user; `nobody` is an empty group."""
         return cls(
-            np.searchsorted(user, np.arange(n_users + 1)).astype(np.int64),
-            np.where(found, at, len(codes)).astype(np.int64),
+            visits.low,
+            np.searchsorted(user, np.arange(visits.n_users + 1)).astype(np.int64),
+            group,
             np.ascontiguousarray(want, dtype=np.float64),
             np.zeros(len(user), dtype=np.bool_),
-            np.concatenate([start, [len(order), len(order)]]).astype(np.int64),
-            np.ascontiguousarray(holder[order]),
-            np.ascontiguousarray(value[order], dtype=np.float64),
-            n_users,
-            np.full(len(user), len(codes), dtype=np.int64),
-            tolerance,
+            np.full(len(user), nobody, dtype=np.int64),
         )
 
     @property
-    def items(self) -> Ints:
-        """Number of known items of each user."""
+    def numbers(self) -> Ints:
+        """Number of known items of each user of the block."""
         return np.diff(self.first)
 
 
-def known_visits(known: Traces, released: SetTraces | None) -> tuple[Visits, Visits]:
-    """The visits that may be known and those that are released, of the same users."""
-    if released is None:
-        visits = Visits.of(known)
-        return visits, visits
-    if released.shape != known.shape:
-        raise InvalidTraces(f"known traces are {known.shape}, released ones {released.shape}")
-    return Visits.of(known), Visits.of(released)
+class Places:
+    """Items: the different places of a user. Groups are places, one more is empty."""
+
+    tolerance = -1.0
+    """Below 0 a value must be at least what is wanted, otherwise equal to it within that share."""
+
+    def __init__(self, sides: Sides) -> None:
+        self.sides, self.nobody = sides, sides.n_places
+        self.holders = Holders.of(self._pairs, self.nobody + 1)
+
+    def items(self, visits: Visits) -> Items:
+        """What may be known of the users of a block."""
+        user, place, _ = visits.counts()
+        return Items.of(visits, user, place, np.ones(len(user)), self.nobody)
+
+    def held(self, visits: Visits) -> tuple[Ints, Ints, Floats]:
+        """(user, group, value) of the released visits of a block."""
+        user, place, number = visits.counts()
+        return user, place, number.astype(np.float64)
+
+    def _pairs(self) -> Iterable[tuple[Ints, Ints, Floats]]:
+        for visits in self.sides.released():
+            user, group, value = self.held(visits)
+            yield user + visits.low, group, value
 
 
-def places(known: Visits, held: Visits) -> Known:
-    """Items: the different places of a user."""
-    (user, place, _), (holder, where, number) = known.counts(), held.counts()
-    wanted = np.ones(len(user))
-    return Known.of_groups(
-        (user, place, wanted), (holder, where, number.astype(float)), known.n_users
-    )
-
-
-def visits(known: Visits, held: Visits) -> Known:
+class RepeatedVisits(Places):
     """Items: the visits of a user without their times, so that a place may be known twice."""
-    (user, place, number), (holder, where, held_number) = known.counts(), held.counts()
-    again = np.repeat(np.arange(len(user)), number)
-    level = np.arange(len(again)) - np.repeat(np.cumsum(number) - number, number)
-    found = Known.of_groups(
-        (user[again], place[again], (level + 1).astype(np.float64)),
-        (holder, where, held_number.astype(float)),
-        known.n_users,
-    )
-    found.linked[:] = level > 0
-    return found
 
-
-def moments(known: Visits, held: Visits, hidden: NDArray[np.bool_] | None = None) -> Known:
-    """Items: the visits of a user with their times.
-
-    Where `hidden` (users, times) is true, a person may have been anywhere and fits every place.
-    """
-    side = max(int(known.place.max(initial=0)), int(held.place.max(initial=0))) + 1
-    code = held.time * side + held.place
-    found = Known.of_groups(
-        (known.user, known.time * side + known.place, np.ones(len(known.user))),
-        (held.user, code, np.ones(len(code))),
-        known.n_users,
-    )
-    if hidden is None:
+    def items(self, visits: Visits) -> Items:
+        """The k-th visit of a place asks for k visits."""
+        user, place, number = visits.counts()
+        again = np.repeat(np.arange(len(user)), number)
+        level = np.arange(len(again)) - np.repeat(np.cumsum(number) - number, number)
+        found = Items.of(visits, user[again], place[again], level + 1, self.nobody)
+        found.linked[:] = level > 0
         return found
-    time, user = np.nonzero(hidden.T)
-    ends = len(found.holder) + np.searchsorted(time, np.arange(hidden.shape[1]), side="right")
-    return replace(
-        found,
-        start=np.concatenate([found.start, ends]).astype(np.int64),
-        holder=np.concatenate([found.holder, user]).astype(np.int64),
-        value=np.concatenate([found.value, np.ones(len(user))]),
-        also=len(found.start) - 1 + known.time,
-    )
 
 
-def frequencies(known: Visits, held: Visits, tolerance: float, *, shares: bool) -> Known:
+class Frequencies(Places):
     """Items: places with how often they were visited, or with `shares` in which share of visits."""
-    sides = []
-    for one in (known, held):
-        user, place, number = one.counts()
-        value = number / one.records()[user] if shares else number.astype(np.float64)
-        sides.append((user, place, value))
-    return Known.of_groups(sides[0], sides[1], known.n_users, tolerance)
+
+    def __init__(self, sides: Sides, tolerance: float, *, shares: bool) -> None:
+        self.tolerance, self._shares = tolerance, shares
+        super().__init__(sides)
+
+    def items(self, visits: Visits) -> Items:
+        """Places with the value of the true visits."""
+        return Items.of(visits, *self.held(visits), self.nobody)
+
+    def held(self, visits: Visits) -> tuple[Ints, Ints, Floats]:
+        """Places with the value of these visits."""
+        user, place, number = visits.counts()
+        value = number / visits.records()[user] if self._shares else number.astype(np.float64)
+        return user, place, value
+
+
+class Moments(Places):
+    """Items: the visits of a user with their times. Groups are times x places, one more is empty.
+
+    With `weak` a person whose cell is deleted may have been anywhere and fits every place of that
+    moment: the groups behind the others are those of the times.
+    """
+
+    def __init__(self, sides: Sides, *, weak: bool = False) -> None:
+        self.sides, self._side, times = sides, sides.n_places, sides.true.times
+        self.nobody, self._weak = times * self._side, weak
+        self.holders = Holders.of(self._pairs, self.nobody + 1 + weak * times)
+
+    def items(self, visits: Visits) -> Items:
+        """Moments."""
+        group = visits.time * self._side + visits.place
+        found = Items.of(visits, visits.user, group, np.ones(len(group)), self.nobody)
+        if self._weak:
+            found.also[:] = self.nobody + 1 + visits.time
+        return found
+
+    def held(self, visits: Visits) -> tuple[Ints, Ints, Floats]:
+        """Moments, and with `weak` the times of deleted cells."""
+        user, group = visits.user, visits.time * self._side + visits.place
+        held = self.sides.held
+        if self._weak and isinstance(held, SetTraces):
+            cells = slice(visits.low * held.times, (visits.low + visits.n_users) * held.times + 1)
+            who, when = np.divmod(np.flatnonzero(np.diff(held.offsets[cells]) == 0), held.times)
+            user, group = np.append(user, who), np.append(group, self.nobody + 1 + when)
+            order = np.argsort(user, kind="stable")
+            user, group = user[order], group[order]
+        return user, group, np.ones(len(user))
+
+
+@kernel
+def _count_pairs(user: Ints, group: Ints, last: NDArray[np.int32], start: Ints) -> None:
+    """start[g + 1] += the different users of group g; `last` is the last user of each."""
+    for k in range(len(user)):
+        g = group[k]
+        if last[g] != user[k]:
+            last[g] = user[k]
+            start[g + 1] += 1
+
+
+@kernel
+def _place_pairs(
+    user: Ints,
+    group: Ints,
+    amount: Floats,
+    last: NDArray[np.int32],
+    free: Ints,
+    holder: NDArray[np.int32],
+    value: Floats,
+) -> None:
+    """Put every user behind those of her group that came before her."""
+    for k in range(len(user)):
+        g = group[k]
+        if last[g] != user[k]:
+            last[g] = user[k]
+            holder[free[g]], value[free[g]] = user[k], amount[k]
+            free[g] += 1

@@ -14,18 +14,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidParameter
 from tracecup.risk.known import (
-    Known,
+    Frequencies,
+    Items,
+    Moments,
+    Places,
+    RepeatedVisits,
+    Sides,
     Visits,
-    frequencies,
-    known_visits,
-    moments,
-    places,
-    visits,
 )
-from tracecup.risk.order import worst_proportions, worst_sequences
+from tracecup.risk.order import times_of_holders, worst_proportions, worst_sequences
 from tracecup.risk.search import unique_choices, worst_of_users
 from tracecup.rng import Rng
 from tracecup.score.intervals import CONFIDENCE, Interval
@@ -140,31 +141,24 @@ def known_points_risk(
         raise InvalidParameter(f"points and budget must be >= 1, got {points} and {budget}")
     if not 0 <= tolerance <= 1:
         raise InvalidParameter(f"tolerance must be within 0..1, got {tolerance}")
-    true, held = known_visits(known, released)
-    m = known.n_users
+    sides, m = Sides.of(known, released), known.n_users
+    index = _index(kind, sides, tolerance)
     fewest, bound = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    worst: Callable[..., None]
-    arrays: tuple[Any, ...]
-    if kind == "sequence":
-        index = places(true, held)
-        times = (*_times(true), *_times(held, by_place=True))
-        arrays = (index.first, index.group, index.start, index.holder, *times, m)
-        worst = worst_sequences
-    elif kind == "proportion":
-        index = frequencies(true, held, tolerance, shares=False)
-        arrays = _arrays(index)
-        arrays = (*arrays[:3], *arrays[4:8], index.tolerance)
-        worst = worst_proportions
-    else:
-        index = _items(kind, true, held, tolerance)
-        arrays, worst = _arrays(index), worst_of_users
+    nothing = np.zeros(m, dtype=np.bool_)
+    settings = (points, budget, fewest, bound)
+    dates = times_of_holders(sides, index.holders) if kind == "sequence" else ()
+    for low, high in scratch.stepped(sides.blocks()):
+        visits = Visits.of(sides.true, low, high)
+        items = index.items(visits)
+        worst, arrays = _search(kind, index, items)
+        if dates:
+            arrays = (*arrays, *_times(visits), *dates, m)
 
-    def work(low: int, high: int) -> None:
-        worst(low, high, *arrays)
+        def work(a: int, b: int, worst: Any = worst, arrays: tuple[Any, ...] = arrays) -> None:
+            worst(a, b, *arrays, *settings)
 
-    arrays = (*arrays, points, budget, fewest, bound)
-    map_blocks(work, m)
-    nothing = index.items == 0
+        _map_users(work, low, high)
+        nothing[low:high] = items.numbers == 0
     return PointsRisk(kind, points, _risk(fewest, nothing), _risk(bound, nothing))
 
 
@@ -196,19 +190,17 @@ def unicity(
         raise InvalidParameter(
             f"points, most and samples must be >= 1, got {points}, {most}, {samples}"
         )
-    true, held = known_visits(known, released)
-    m = known.n_users
+    sides, m = Sides.of(known, released), known.n_users
     share, drawn = np.empty(m), np.zeros(m, dtype=np.int64)
-    settings = (points, most, samples, *stream_key(rng))
-    hidden = None
-    if deleted == "weak" and released is not None:
-        hidden = released.sizes == 0
-    arrays = (*_arrays(moments(true, held, hidden)), *settings, share, drawn)
+    settings = (points, most, samples, *stream_key(rng), share, drawn)
+    index = Moments(sides, weak=deleted == "weak" and released is not None)
+    for low, high in scratch.stepped(sides.blocks()):
+        arrays = (*_arrays(index, index.items(Visits.of(sides.true, low, high))), *settings)
 
-    def work(low: int, high: int) -> None:
-        unique_choices(low, high, *arrays)
+        def work(a: int, b: int, arrays: tuple[Any, ...] = arrays) -> None:
+            unique_choices(a, b, *arrays)
 
-    map_blocks(work, m)
+        _map_users(work, low, high)
     counted = int((~np.isnan(share)).sum())
     mean = _mean(share)
     # Hoeffding for the mean of independent draws in [0, 1], those of user u weighing 1/(m S_u).
@@ -219,39 +211,58 @@ def unicity(
     return Unicity(points, share, drawn, Interval(*ends, confidence, method))
 
 
-def _items(kind: str, true: Visits, held: Visits, tolerance: float) -> Known:
-    if kind == "unique location":
-        return places(true, held)
+def _map_users(work: Callable[[int, int], None], low: int, high: int) -> None:
+    """Call `work` on blocks of users low..high-1, in threads."""
+    map_blocks(lambda a, b: work(low + a, low + b), high - low)
+
+
+def _index(kind: str, sides: Sides, tolerance: float) -> Places:
+    """Who holds what of the release, for a kind of knowledge."""
+    if kind in ("unique location", "sequence"):
+        return Places(sides)
     if kind == "location":
-        return visits(true, held)
+        return RepeatedVisits(sides)
     if kind == "location and time":
-        return moments(true, held)
-    return frequencies(true, held, tolerance, shares=kind == "probability")
+        return Moments(sides)
+    return Frequencies(sides, tolerance, shares=kind == "probability")
 
 
-def _arrays(known: Known) -> tuple[Any, ...]:
+def _search(kind: str, index: Places, items: Items) -> tuple[Callable[..., None], tuple[Any, ...]]:
+    """The kernel of a kind of knowledge, and the arrays that it begins with."""
+    holders = index.holders
+    if kind == "sequence":
+        return worst_sequences, (items.low, items.first, items.group, holders.start, holders.holder)
+    if kind == "proportion":
+        return worst_proportions, (
+            items.low, items.first, items.group, items.want, holders.start, holders.holder,
+            holders.value, index.sides.n_users, index.tolerance,
+        )  # fmt: skip
+    return worst_of_users, _arrays(index, items)
+
+
+def _arrays(index: Places, items: Items) -> tuple[Any, ...]:
+    holders = index.holders
     return (
-        known.first,
-        known.group,
-        known.want,
-        known.linked,
-        known.start,
-        known.holder,
-        known.value,
-        known.n_users,
-        known.also,
-        known.tolerance,
+        items.low,
+        items.first,
+        items.group,
+        items.want,
+        items.linked,
+        holders.start,
+        holders.holder,
+        holders.value,
+        index.sides.n_users,
+        items.also,
+        index.tolerance,
     )
 
 
-def _times(visits: Visits, *, by_place: bool = False) -> tuple[Ints, Ints]:
-    """(begin, times) of the visits of every pair of user and place, in the order of `counts`, or
-    `by_place` in that of the holders of `Known`."""
-    keys = (visits.user, visits.place) if by_place else (visits.place, visits.user)
-    order = np.lexsort((visits.time, *keys))
-    first, second = keys[1][order], keys[0][order]
+def _times(visits: Visits) -> tuple[Ints, Ints]:
+    """(begin, times) of the visits of every pair of user and place, in the order of `counts`."""
+    order = np.lexsort((visits.time, visits.place, visits.user))
+    user, place = visits.user[order], visits.place[order]
     new = np.ones(len(order), dtype=np.bool_)
-    new[1:] = (np.diff(first) != 0) | (np.diff(second) != 0)
+    new[1:] = (np.diff(user) != 0) | (np.diff(place) != 0)
     begin = np.append(np.flatnonzero(new), len(order)).astype(np.int64)
     return begin, np.ascontiguousarray(visits.time[order])
 

@@ -8,15 +8,58 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.kernels import kernel
+from tracecup.risk.known import Holders, Sides
 from tracecup.risk.search import WORD, fits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+def times_of_holders(sides: Sides, holders: Holders) -> tuple[Ints, NDArray[np.int32]]:
+    """(begin, times) of the released visits of every entry of `holders`, whose groups are places.
+
+    In files where they are large; O(visits).
+    """
+    entries = len(holders.value)
+    begin = scratch.filled(entries + 1, 0, np.int64)
+    for low, high in scratch.parts(entries, 16):
+        begin[low + 1 : high + 1] = begin[low] + np.cumsum(holders.value[low:high]).astype(np.int64)
+    times = scratch.empty(begin[-1], np.int32)
+    entry = holders.start[:-1] - 1
+    last, done = np.full(len(entry), -1), np.zeros(len(entry), dtype=np.int64)
+    for visits in sides.released():
+        user = visits.user + visits.low
+        _place_times(user, visits.place, visits.time, begin, entry, last, done, times)
+    return begin, times
+
+
 @kernel
-def after(times: Ints, low: int, high: int, moment: int) -> int:
+def _place_times(
+    user: Ints,
+    place: Ints,
+    time: Ints,
+    begin: Ints,
+    entry: Ints,
+    last: Ints,
+    done: Ints,
+    times: NDArray[np.int32],
+) -> None:
+    """Put every visit to those of its user and place; `entry`, `last` and `done` are those of the
+    last user of each place."""
+    for k in range(len(user)):
+        p = place[k]
+        if last[p] != user[k]:
+            last[p] = user[k]
+            entry[p] += 1
+            done[p] = 0
+        times[begin[entry[p]] + done[p]] = time[k]
+        done[p] += 1
+
+
+@kernel
+def after(times: NDArray[np.integer], low: int, high: int, moment: int) -> int:
     """The first of times[low:high], ascending, that is later than `moment`; -1 if none is."""
     end = high
     while low < high:
@@ -34,9 +77,9 @@ def _followers(
     when: Ints,
     depth: int,
     size: int,
-    holder: Ints,
+    holder: NDArray[np.int32],
     begin: Ints,
-    times: Ints,
+    times: NDArray[np.int32],
 ) -> int:
     """Those of row `depth` who came to a place later on, written to the next row with the time.
 
@@ -57,7 +100,7 @@ def _followers(
 
 
 @kernel
-def _fewer(who: Ints, when: Ints, size: int, last: Ints, best: int) -> tuple[int, int]:
+def _fewer(who: Ints, when: Ints, size: int, last: NDArray[np.int32], best: int) -> tuple[int, int]:
     """How many of some people came to a place after their time, given when each was last there.
 
     Counts up to `best` only. Also returns how many people were looked at."""
@@ -73,14 +116,15 @@ def _fewer(who: Ints, when: Ints, size: int, last: Ints, best: int) -> tuple[int
 def worst_sequences(
     low: int,
     high: int,
+    base: int,
     first: Ints,
     group: Ints,
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     known_begin: Ints,
     known_times: Ints,
     held_begin: Ints,
-    held_times: Ints,
+    held_times: NDArray[np.int32],
     n_users: int,
     points: int,
     budget: int,
@@ -101,13 +145,11 @@ def worst_sequences(
     shown = np.empty(points + 1, dtype=np.int64)
     at = np.zeros(points + 1, dtype=np.int64)
     most = budget * ((n_users + WORD - 1) // WORD)
+    last = np.full((most_items(first[low - base : high - base + 1]), n_users), -1, dtype=np.int32)
     for u in range(low, high):
-        n = first[u + 1] - first[u]
-        places = first[u] + np.argsort(
-            start[group[first[u] : first[u + 1]] + 1] - start[group[first[u] : first[u + 1]]],
-            kind="mergesort",
-        )
-        last = np.full((n, n_users), -1, dtype=np.int64)
+        mine = group[first[u - base] : first[u - base + 1]]
+        n = len(mine)
+        places = first[u - base] + np.argsort(start[mine + 1] - start[mine], kind="mergesort")
         for k in range(n):
             g = group[places[k]]
             for e in range(start[g], start[g + 1]):
@@ -150,11 +192,20 @@ def worst_sequences(
                 shown[depth] = when[depth, np.searchsorted(who[depth, : size[depth]], u)]
         fewest[u] = best if best <= n_users else 0
         bound[u] = fewest[u] if done else 1
+        for k in range(n):
+            g = group[places[k]]
+            for e in range(start[g], start[g + 1]):
+                last[k, holder[e]] = -1
 
 
 @kernel
 def _alike(
-    u: int, chosen: Ints, want: Floats, counts: Floats, holder: Ints, tolerance: float
+    u: int,
+    chosen: Ints,
+    want: Floats,
+    counts: Floats,
+    holder: NDArray[np.int32],
+    tolerance: float,
 ) -> tuple[int, bool]:
     """How many people visited the chosen places in the known proportion, and whether u did."""
     most, total, mine = 0.0, 0, False
@@ -177,11 +228,12 @@ def _alike(
 def worst_proportions(
     low: int,
     high: int,
+    base: int,
     first: Ints,
     group: Ints,
     want: Floats,
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     value: Floats,
     n_users: int,
     tolerance: float,
@@ -196,16 +248,19 @@ def worst_proportions(
     visited of the chosen places, equal within the share `tolerance`."""
     chosen = np.empty(points, dtype=np.int64)
     at = np.zeros(points + 1, dtype=np.int64)
+    counts = np.zeros((most_items(first[low - base : high - base + 1]), n_users))
     for u in range(low, high):
-        rows = np.arange(first[u], first[u + 1])
-        counts = np.zeros((len(rows), n_users))
+        rows = np.arange(first[u - base], first[u - base + 1])
         size = np.zeros(len(rows), dtype=np.int64)
         for i in range(len(rows)):
             for e in range(start[group[rows[i]]], start[group[rows[i]] + 1]):
                 counts[i, holder[e]] = value[e]
                 size[i] += 1
         order = np.argsort(size, kind="mergesort")
-        order = order[counts[order, u] > 0]
+        kept = np.empty(len(order), dtype=np.bool_)
+        for k in range(len(order)):
+            kept[k] = counts[order[k], u] > 0
+        order = order[kept]
         n, best, end = len(order), n_users + 1, min(points, len(order))
         depth, steps, done = 0, 0, True
         at[0] = 0
@@ -229,3 +284,15 @@ def worst_proportions(
                 best = min(best, count)
         fewest[u] = best if best <= n_users else 0
         bound[u] = fewest[u] if done else 1
+        for i in range(len(rows)):
+            for e in range(start[group[rows[i]]], start[group[rows[i]] + 1]):
+                counts[i, holder[e]] = 0.0
+
+
+@kernel
+def most_items(first: Ints) -> int:
+    """The largest number of items of a user."""
+    most = 0
+    for k in range(len(first) - 1):
+        most = max(most, first[k + 1] - first[k])
+    return most

@@ -48,12 +48,13 @@ def fits(value: float, want: float, tolerance: float) -> bool:
 @kernel
 def fitting(
     u: int,
-    first: Ints,
+    begin: int,
+    end: int,
     group: Ints,
     want: Floats,
     linked: NDArray[np.bool_],
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     value: Floats,
     n_users: int,
     also: Ints,
@@ -62,12 +63,12 @@ def fitting(
     """Bits (items, words) of the people who fit each item of u that she fits herself, rarest
     first; and which of them are linked to the one before."""
     words = (n_users + WORD - 1) // WORD
-    n = first[u + 1] - first[u]
+    n = end - begin
     bits = np.zeros((n, words), dtype=np.uint64)
     size = np.zeros(n, dtype=np.int64)
     tied = np.zeros(n, dtype=np.bool_)
     kept = 0
-    for i in range(first[u], first[u + 1]):
+    for i in range(begin, end):
         own = False
         count = 0
         for g in (group[i], also[i]):
@@ -108,12 +109,13 @@ def rarest_first(size: Ints, tied: NDArray[np.bool_]) -> Ints:
 @kernel
 def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user's items
     u: int,
-    first: Ints,
+    begin: int,
+    end: int,
     group: Ints,
     want: Floats,
     linked: NDArray[np.bool_],
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     value: Floats,
     also: Ints,
     tolerance: float,
@@ -126,12 +128,12 @@ def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user'
     item: those of a kind who fit the next item make a new one. `kind_of` is 0 for all users
     before and after.
     """
-    n = first[u + 1] - first[u]
+    n = end - begin
     size = np.zeros(n, dtype=np.int64)
     tied = np.zeros(n, dtype=np.bool_)
     item = np.empty(n, dtype=np.int64)
     kept, most = 0, 1
-    for i in range(first[u], first[u + 1]):
+    for i in range(begin, end):
         own, count = False, 0
         for g in (group[i], also[i]):
             for e in range(start[g], start[g + 1]):
@@ -190,12 +192,13 @@ def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user'
 def worst_of_users(
     low: int,
     high: int,
+    base: int,
     first: Ints,
     group: Ints,
     want: Floats,
     linked: NDArray[np.bool_],
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     value: Floats,
     n_users: int,
     also: Ints,
@@ -205,12 +208,15 @@ def worst_of_users(
     fewest: Ints,
     bound: Ints,
 ) -> None:
-    """fewest[u]: least number of people that at most `points` items of u leave, as found within
+    """Users low..high-1, whose items begin with those of user `base`; see `known`.
+
+    fewest[u]: least number of people that at most `points` items of u leave, as found within
     `budget` steps; bound[u]: a number it cannot be below, equal where the search came to its end.
     0 in both where no item of u fits herself."""
     for u in range(low, high):
+        begin, end = first[u - base], first[u - base + 1]
         bits, tied = fitting(
-            u, first, group, want, linked, start, holder, value, n_users, also, tolerance
+            u, begin, end, group, want, linked, start, holder, value, n_users, also, tolerance
         )
         fewest[u], bound[u] = _worst(bits, tied, points, budget)
 
@@ -275,12 +281,13 @@ def choose(n: int, k: int) -> float:
 def unique_choices(
     low: int,
     high: int,
+    base: int,
     first: Ints,
     group: Ints,
     want: Floats,
     linked: NDArray[np.bool_],
     start: Ints,
-    holder: Ints,
+    holder: NDArray[np.int32],
     value: Floats,
     n_users: int,
     also: Ints,
@@ -299,14 +306,15 @@ def unique_choices(
     random ones of the user's own stream."""
     kind_of = np.zeros(n_users, dtype=np.int32)
     for u in range(low, high):
-        known = first[u + 1] - first[u]
+        begin, end = first[u - base], first[u - base + 1]
+        known = end - begin
         if known == 0:
             share[u], drawn[u] = np.nan, 0
             continue
         size = min(points, known)
         total = choose(known, size)
         bits = kinds_of_people(
-            u, first, group, want, linked, start, holder, value, also, tolerance, kind_of
+            u, begin, end, group, want, linked, start, holder, value, also, tolerance, kind_of
         )
         if total <= most:
             share[u], drawn[u] = _count_unique(bits, size) / total, 0

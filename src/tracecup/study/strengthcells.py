@@ -165,7 +165,7 @@ class Cells:
             return copy_linked(case, table, draw)
         evidence = bayes_evidence(case, self._filled(sword.written), draw)
         regions = decide(
-            case.city, evidence.prior.probabilities, Candidates.of_table(table), evidence.channel,
+            case.city, evidence.prior, Candidates.of_table(table), evidence.channel,
             case.released,
         )  # fmt: skip
         return Traces(regions, case.reference.users, case.released.clock)

@@ -5,6 +5,7 @@ Inside everything is 0-based; files are 1-based, and the border is `traces.files
 
 from tracecup.traces.counts import (
     slot_counts,
+    sparse_visit_counts,
     transition_counts,
     user_slot_counts,
     user_transition_counts,
@@ -19,6 +20,7 @@ __all__ = [
     "SetTraces",
     "Traces",
     "slot_counts",
+    "sparse_visit_counts",
     "transition_counts",
     "user_slot_counts",
     "user_transition_counts",

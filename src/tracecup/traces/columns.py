@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -43,9 +45,24 @@ class Columns:
     @classmethod
     def single(cls, lead: tuple[NDArray[np.int32], ...], ids: NDArray[np.int32]) -> Columns:
         """One id in every row."""
-        return cls(lead, np.arange(len(ids) + 1, dtype=np.int64), ids)
+        offsets = scratch.empty(len(ids) + 1, np.int64)
+        for low, high in scratch.parts(len(offsets), offsets.itemsize):
+            offsets[low:high] = np.arange(low, high)
+        return cls(lead, offsets, ids)
 
     @property
     def rows(self) -> int:
         """Number of rows behind the header."""
         return len(self.offsets) - 1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every row has one id."""
+        parts = scratch.parts(self.rows, self.offsets.itemsize)
+        return all(bool((np.diff(self.offsets[a : b + 1]) == 1).all()) for a, b in parts)
+
+    def part(self, low: int, high: int) -> Columns:
+        """Rows low..high-1."""
+        offsets = self.offsets[low : high + 1]
+        ids = self.ids[offsets[0] : offsets[-1]]
+        return Columns(tuple(one[low:high] for one in self.lead), offsets - offsets[0], ids)

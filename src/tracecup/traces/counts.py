@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tracecup import scratch
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
@@ -42,14 +43,39 @@ def visit_counts(traces: Traces | SetTraces, n_regions: int) -> NDArray[np.float
     return counts
 
 
+def sparse_visit_counts(traces: Traces, n_regions: int) -> sparse.csr_array:
+    """The same counts, those above 0 alone; in files where they are large. O(events).
+
+    >>> sparse_visit_counts(Traces.of([[0, 2, 0]]), 3).toarray().tolist()
+    [[2.0, 0.0, 1.0]]
+    """
+    _check_regions(traces.regions, n_regions)
+    regions, m = traces.regions, traces.n_users
+    lengths = np.empty(m, dtype=np.int64)
+    map_blocks(lambda low, high: _count_places(regions[low:high], n_regions, lengths[low:high]), m)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    places, counts = scratch.empty(offsets[-1], np.int32), scratch.empty(offsets[-1], np.float32)
+    map_blocks(
+        lambda low, high: _list_places(
+            regions[low:high], n_regions, offsets[low : high + 1], places, counts
+        ),
+        m,
+    )
+    table = sparse.csr_array((counts, places, offsets), shape=(m, n_regions), copy=False)
+    table.has_sorted_indices = True
+    return table
+
+
 def slot_counts(traces: Traces, n_regions: int) -> NDArray[np.int64]:
     """Population: number of events in region r at slot t, shape (slots, n_regions)."""
     _check_regions(traces.regions, n_regions)
     slots = traces.clock.slots
-    key = traces.clock.slot_of * n_regions + traces.regions
-    return np.bincount(key[traces.regions >= 0], minlength=slots * n_regions).reshape(
-        slots, n_regions
-    )
+    counts = np.zeros(slots * n_regions, dtype=np.int64)
+    for low, high in scratch.parts(traces.n_users, 16 * traces.times):
+        regions = traces.regions[low:high]
+        key = traces.clock.slot_of * n_regions + regions
+        counts += np.bincount(key[regions >= 0], minlength=slots * n_regions)
+    return counts.reshape(slots, n_regions)
 
 
 def user_slot_counts(traces: Traces, n_regions: int) -> sparse.csr_array:
@@ -105,6 +131,44 @@ def _count_visits(regions: NDArray[np.int32], counts: NDArray[np.float32]) -> No
         for j in range(regions.shape[1]):
             if regions[i, j] >= 0:
                 counts[i, regions[i, j]] += np.float32(1.0)
+
+
+@kernel
+def _count_places(regions: NDArray[np.int32], n_regions: int, lengths: NDArray[np.int64]) -> None:
+    """Different regions of each user."""
+    last = np.full(n_regions, -1)
+    for i in range(regions.shape[0]):
+        lengths[i] = 0
+        for j in range(regions.shape[1]):
+            r = regions[i, j]
+            if r >= 0 and last[r] != i:
+                last[r] = i
+                lengths[i] += 1
+
+
+@kernel
+def _list_places(
+    regions: NDArray[np.int32],
+    n_regions: int,
+    offsets: NDArray[np.int64],
+    places: NDArray[np.int32],
+    counts: NDArray[np.float32],
+) -> None:
+    """The different regions of each user in ascending order, and how often she was there."""
+    seen = np.zeros(n_regions, dtype=np.int64)
+    for i in range(regions.shape[0]):
+        at = offsets[i]
+        for j in range(regions.shape[1]):
+            r = regions[i, j]
+            if r >= 0:
+                if seen[r] == 0:
+                    places[at] = r
+                    at += 1
+                seen[r] += 1
+        places[offsets[i] : at].sort()
+        for k in range(offsets[i], at):
+            counts[k] = seen[places[k]]
+            seen[places[k]] = 0
 
 
 @kernel

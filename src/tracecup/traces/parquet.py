@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Path = str | PathLike[str]
+GROUP_ROWS = 1 << 20
+"""Rows that are written together."""
 
 
 def read_parquet(
@@ -78,17 +80,22 @@ def _columns(
 
 
 def write_parquet(file: IO[bytes], layout: Layout, columns: Columns) -> None:
-    """Write columns as Parquet (zstd); cells of one id each as plain numbers."""
+    """Write columns as Parquet (zstd), a row group at a time; cells of one id each as numbers."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrays: list[pa.Array] = [pa.array(values) for values in columns.lead]
-    ids = pa.array(columns.ids + 1)
-    if layout.sets and not (np.diff(columns.offsets) == 1).all():
-        ids = pa.ListArray.from_arrays(pa.array(columns.offsets.astype(np.int32)), ids)
-    arrays.append(ids)
-    table = pa.Table.from_arrays(arrays, names=list(layout.header))
-    pq.write_table(table, file, compression="zstd")
+    number = pa.int32()
+    last = pa.list_(number) if layout.sets and not columns.is_single else number
+    kinds = [*(pa.from_numpy_dtype(one.dtype) for one in columns.lead), last]
+    schema = pa.schema(list(zip(layout.header, kinds, strict=True)))
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for low in range(0, max(1, columns.rows), GROUP_ROWS):
+            part = columns.part(low, min(low + GROUP_ROWS, columns.rows))
+            ids = pa.array(part.ids + 1, number)
+            if last != number:
+                ids = pa.ListArray.from_arrays(pa.array(part.offsets.astype(np.int32)), ids)
+            arrays = [*(pa.array(values) for values in part.lead), ids]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 
 def parquet_layout(path: Path, limits: Limits) -> tuple[tuple[str, ...], bool]:

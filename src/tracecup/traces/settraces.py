@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tracecup import scratch
 from tracecup.city.clock import Clock
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
@@ -52,7 +53,9 @@ class SetTraces:
         cells = len(users) * self.clock.times
         if offsets.shape != (cells + 1,):
             raise InvalidTraces(f"{cells} cells need {cells + 1} offsets, got {offsets.shape}")
-        if offsets[0] != 0 or offsets[-1] != len(regions) or np.any(offsets[1:] < offsets[:-1]):
+        parts = scratch.parts(cells, offsets.itemsize)
+        falls = any(bool((np.diff(offsets[a : b + 1]) < 0).any()) for a, b in parts)
+        if offsets[0] != 0 or offsets[-1] != len(regions) or falls:
             raise InvalidTraces("offsets must rise from 0 to the number of regions")
         if regions.size and int(regions.min()) < 0:
             raise InvalidTraces(f"a released region must be >= 0, got {int(regions.min())}")
@@ -111,7 +114,10 @@ class SetTraces:
     def is_single(self) -> bool:
         """Whether every cell holds exactly one region (nothing generalised or deleted)."""
         cells = len(self.offsets) - 1
-        return len(self.regions) == cells and bool((np.diff(self.offsets) == 1).all())
+        parts = scratch.parts(cells, self.offsets.itemsize)
+        return len(self.regions) == cells and all(
+            bool((np.diff(self.offsets[a : b + 1]) == 1).all()) for a, b in parts
+        )
 
     def cell(self, user: int, time: int) -> NDArray[np.int32]:
         """The regions of one cell."""
@@ -144,8 +150,7 @@ class SetTraces:
         chosen = np.where(chosen < 0, chosen + self.n_users, chosen)
         if chosen.size and (int(chosen.min()) < 0 or int(chosen.max()) >= self.n_users):
             raise InvalidTraces(f"users must be within 0..{self.n_users - 1}")
-        cells = (chosen[:, None] * times + np.arange(times)).ravel()
-        return self._gather(cells, self.users[chosen], self.clock)
+        return self._gather(chosen, np.arange(times), self.clock)
 
     def take_days(self, low: int, high: int) -> SetTraces:
         """Days low..high-1."""
@@ -180,18 +185,17 @@ class SetTraces:
         return SetTraces(self.offsets, regions, self.users, self.clock)
 
     def _take_columns(self, columns: NDArray[np.int64], clock: Clock) -> SetTraces:
-        cells = (np.arange(self.n_users)[:, None] * self.times + columns).ravel()
-        return self._gather(cells, self.users, clock)
+        return self._gather(np.arange(self.n_users), columns, clock)
 
     def _gather(
-        self, cells: NDArray[np.int64], users: NDArray[np.int64], clock: Clock
+        self, chosen: NDArray[np.int64], columns: NDArray[np.int64], clock: Clock
     ) -> SetTraces:
-        sizes = np.diff(self.offsets)[cells]
-        offsets = np.zeros(len(cells) + 1, dtype=np.int64)
-        np.cumsum(sizes, out=offsets[1:])
-        regions = np.empty(int(offsets[-1]), dtype=np.int32)
-        _copy_cells(self.offsets, self.regions, cells, offsets, regions)
-        return SetTraces(offsets, regions, users, clock)
+        """Some events of some users, in files where they are large."""
+        offsets = scratch.empty(len(chosen) * len(columns) + 1, np.int64)
+        _measure_cells(self.offsets, self.times, chosen, columns, offsets)
+        regions = scratch.empty(int(offsets[-1]), np.int32)
+        _copy_cells(self.offsets, self.regions, self.times, chosen, columns, offsets, regions)
+        return SetTraces(offsets, regions, self.users[chosen], clock)
 
     def __len__(self) -> int:
         return self.n_users
@@ -232,18 +236,42 @@ class SetTraces:
 
 
 @kernel
+def _measure_cells(
+    offsets: NDArray[np.int64],
+    times: int,
+    chosen: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    new_offsets: NDArray[np.int64],
+) -> None:
+    """Where each chosen cell begins when they follow one another."""
+    at = k = 0
+    new_offsets[0] = 0
+    for user in chosen:
+        for column in columns:
+            cell = user * times + column
+            at += offsets[cell + 1] - offsets[cell]
+            k += 1
+            new_offsets[k] = at
+
+
+@kernel
 def _copy_cells(
     offsets: NDArray[np.int64],
     regions: NDArray[np.int32],
-    cells: NDArray[np.int64],
+    times: int,
+    chosen: NDArray[np.int64],
+    columns: NDArray[np.int64],
     new_offsets: NDArray[np.int64],
     new_regions: NDArray[np.int32],
 ) -> None:
-    for k in range(len(cells)):
-        source = offsets[cells[k]]
-        for target in range(new_offsets[k], new_offsets[k + 1]):
-            new_regions[target] = regions[source]
-            source += 1
+    k = 0
+    for user in chosen:
+        for column in columns:
+            source = offsets[user * times + column]
+            for target in range(new_offsets[k], new_offsets[k + 1]):
+                new_regions[target] = regions[source]
+                source += 1
+            k += 1
 
 
 @kernel

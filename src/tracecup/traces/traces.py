@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tracecup import scratch
 from tracecup.city.clock import Clock, ContestClock
 from tracecup.errors import InvalidTraces
 
@@ -99,13 +100,13 @@ class Traces:
     def take_days(self, low: int, high: int) -> Traces:
         """Days low..high-1."""
         clock, s = self.clock.take_days(low, high), self.clock.slots
-        return Traces(self.regions[:, low * s : high * s], self.users, clock)
+        return Traces(_copied(self.regions, np.arange(low * s, high * s)), self.users, clock)
 
     def take_slots(self, slots: Sequence[int]) -> Traces:
         """The given slots of every day."""
         clock = self.clock.take_slots(slots)
-        columns = (np.arange(self.clock.days)[:, None] * self.clock.slots + list(slots)).ravel()
-        return Traces(self.regions[:, columns], self.users, clock)
+        columns = np.add.outer(np.arange(self.clock.days) * self.clock.slots, list(slots)).ravel()
+        return Traces(_copied(self.regions, columns.astype(np.int64)), self.users, clock)
 
     def join(self, other: Traces) -> Traces:
         """The users of both, on the same clock."""
@@ -183,6 +184,14 @@ def frozen_ids(values: ArrayLike, n: int) -> NDArray[np.int64]:
     ids: NDArray[np.int64] = np.ascontiguousarray(given, dtype=np.int64).view()
     ids.flags.writeable = False
     return ids
+
+
+def _copied(regions: NDArray[np.int32], columns: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Some columns, in a file where they are large."""
+    copy = scratch.empty((len(regions), len(columns)), np.int32)
+    for low, high in scratch.parts(len(regions), 4 * regions.shape[1]):
+        copy[low:high] = regions[low:high, columns]
+    return copy
 
 
 def _read_only(array: NDArray[np.int32]) -> NDArray[np.int32]:

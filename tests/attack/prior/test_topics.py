@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from tracecup.attack.prior import fit_topics
 from tracecup.attack.prior.topics import TOPICS, _first_topics
@@ -18,7 +19,7 @@ def _log_likelihood(counts: NDArray[np.float32], steps: int) -> float:
 
 class TestFitTopics:
     def test_equals_plain_em(self) -> None:
-        start = _first_topics(COUNTS)
+        start = _first_topics(csr_array(COUNTS))
         theta, phi = start.theta.copy(), start.phi.copy()
         for _ in range(7):
             new_theta, new_phi = np.zeros_like(theta), np.zeros_like(phi)

@@ -7,17 +7,17 @@ from tracecup.attack.channel.known import count_displacements, defence_named, ru
 from tracecup.attack.channel.learned import Learned, learn_channel
 from tracecup.attack.channel.table import (
     Displacements,
-    expected_releases,
+    ExpectedReleases,
     first_channel,
     honest_channel,
 )
 
 __all__ = [
     "Displacements",
+    "ExpectedReleases",
     "Learned",
     "count_displacements",
     "defence_named",
-    "expected_releases",
     "first_channel",
     "honest_channel",
     "learn_channel",

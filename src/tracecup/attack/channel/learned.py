@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.channel.known import hospital_numbers
-from tracecup.attack.channel.table import Displacements, expected_releases, first_channel
+from tracecup.attack.channel.table import Displacements, ExpectedReleases, first_channel
 from tracecup.attack.decision import product_sum
-from tracecup.attack.match.soft import soft_links
+from tracecup.attack.match.soft import heaviest, soft_links
 from tracecup.attack.models.slotwise import slot_likelihoods
 from tracecup.attack.scores import Scores
+from tracecup.attack.usertables import HeldTables, UserTables, tables_of, tables_of_some
 from tracecup.city import City
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
@@ -49,7 +50,10 @@ class Learned:
 
 
 def learn_channel(
-    city: City, prior: NDArray[np.float32], released: SetTraces, rounds: int = ROUNDS
+    city: City,
+    prior: UserTables | NDArray[np.float32],
+    released: SetTraces,
+    rounds: int = ROUNDS,
 ) -> Learned:
     """Alternate links and channel until the channel stays as it is, at most `rounds` times.
 
@@ -60,17 +64,17 @@ def learn_channel(
     after, and for deletions that do not look at the region. O(rounds (users slots regions^2 +
     users^2 slots days) + steps pairs times regions).
     """
+    tables = tables_of(prior)
     channel, stay = first_channel(city), [0.0]
-    scores = slot_likelihoods(expected_releases(prior, channel), released)
+    scores = slot_likelihoods(ExpectedReleases(tables, channel), released)
     for _ in range(rounds):
-        links = soft_links(scores, TAU, SWEEPS)
-        best = links.argmax(axis=0).astype(np.int32)
-        weight = links[best, np.arange(len(best))]
+        pseudonyms, links = heaviest(soft_links(scores, TAU, SWEEPS), 1)
+        best, weight = pseudonyms[:, 0], links[:, 0]
         surer = np.argsort(-weight, kind="stable")[: (len(best) + 1) // 2]
         users = surer[:: max(1, len(surer) // PAIRS)]
-        pairs = (users, best[users], weight[users])
-        channel, share = _converge(city, prior, released, pairs, channel)
-        scores = slot_likelihoods(expected_releases(prior, channel), released)
+        pairs = (np.arange(len(users), dtype=np.int64), best[users], weight[users])
+        channel, share = _converge(city, tables_of_some(tables, users), released, pairs, channel)
+        scores = slot_likelihoods(ExpectedReleases(tables, channel), released)
         stay.append(share)
         if abs(stay[-1] - stay[-2]) < ENOUGH:
             break
@@ -79,7 +83,7 @@ def learn_channel(
 
 def _converge(
     city: City,
-    prior: NDArray[np.float32],
+    prior: HeldTables,
     released: SetTraces,
     pairs: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
     channel: NDArray[np.float32],
@@ -87,7 +91,7 @@ def _converge(
     """EM steps with links as they are until the share that stays moves by less than 1e-3."""
     before = -1.0
     for _ in range(STEPS):
-        found = expected_displacements(city, prior, released, *pairs, channel)
+        found = expected_displacements(city, prior.held, released, *pairs, channel)
         # Part of a hospital's displacements is borrowed from other regions: few visits show them.
         borrowed = found.shifts[0] / max(found.shifts[0].sum(), 1e-300) * found.shifts[1].sum()
         shifts = np.stack([found.shifts[0], found.shifts[1] + BORROWED * borrowed])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.attack.usertables import UserTables, tables_of
 from tracecup.city import City
 
 UNIFORM = 0.03
@@ -18,6 +19,7 @@ KERNEL_WEIGHT = 5.0
 """A hospital's displacements count like so many observations of its own row."""
 START_KM = 0.35
 START_UNIFORM = 0.05
+UNIT = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +69,31 @@ def honest_channel(city: City) -> NDArray[np.float32]:
     return np.eye(city.n_regions, dtype=np.float32)
 
 
-def expected_releases(
-    prior: NDArray[np.float32], channel: NDArray[np.float32]
-) -> NDArray[np.float32]:
-    """O[u, t, y] = sum_x P[u, t, x] Q[x, y], one product per slot; O(users slots regions^2)."""
-    out = np.empty_like(prior)
-    for slot in range(prior.shape[1]):
-        out[:, slot] = prior[:, slot] @ channel
-    return out
+class ExpectedReleases:
+    """O[u, t, y] = sum_x P[u, t, x] Q[x, y], for `tables` P of users and a `channel` Q.
+
+    Products are made of 64 users at a time, never of another number, since what a product rounds
+    to depends on it; O(users slots regions^2).
+    """
+
+    def __init__(self, tables: UserTables | NDArray[np.float32], channel: NDArray[np.float32]):
+        self._tables, self._channel = tables_of(tables), channel
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(users, slots, regions)."""
+        return self._tables.shape
+
+    def block(self, low: int, high: int) -> NDArray[np.float32]:
+        """O of users low..high-1."""
+        users, slots, regions = self.shape
+        first, last = low - low % UNIT, min(users, high + -high % UNIT)
+        prior = self._tables.block(first, last)
+        out = np.empty(prior.shape, dtype=np.float32)
+        for begin in range(0, last - first, UNIT):
+            some = prior[begin : begin + UNIT].reshape(-1, regions)
+            out[begin : begin + UNIT] = (some @ self._channel).reshape(-1, slots, regions)
+        return out[low - first : high - first]
 
 
 def _rows(

@@ -52,9 +52,7 @@ class BayesT(InferenceAttack):
             candidates = Candidates.of_links(soft_links(found.scores, self.tau))
         else:
             candidates = Candidates.of_table(link_one_to_one(found.scores, self.match))
-        answers = decide(
-            case.city, found.prior.probabilities, candidates, found.channel, case.released
-        )
+        answers = decide(case.city, found.prior, candidates, found.channel, case.released)
         return Traces(answers, case.reference.users, case.released.clock)
 
     def remark(self, case: Case) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.base import InferenceAttack
 from tracecup.attack.case import Case
 from tracecup.attack.decision import prior_answers
@@ -58,9 +59,8 @@ class PriorT(InferenceAttack):
         """Inferred traces in user order; `rng` is not used."""
         self.check()
         if self.habits == "mixture":
-            answers = prior_answers(case.city, slot_prior(case.city, case.reference).probabilities)
-            days = np.tile(answers, (1, case.released.clock.days))
-            return Traces(days, case.reference.users, case.released.clock)
+            answers = prior_answers(case.city, slot_prior(case.city, case.reference))
+            return _every_day(answers, case)
         city, reference, clock = case.city, case.reference, case.released.clock
         weight = np.where(city.is_hospital, HOSPITAL_WEIGHT, 1.0)
         stencil = gain_stencil(city)
@@ -78,11 +78,20 @@ class PriorT(InferenceAttack):
             ),
             case.n_users,
         )  # fmt: skip
-        return Traces(np.tile(guess, (1, clock.days)), reference.users, clock)
+        return _every_day(guess, case)
 
     def remark(self, case: Case) -> str:
         """The held-out log-likelihood of the mixture; nothing for shares."""
         return prior_remark(case) if self.habits == "mixture" else ""
+
+
+def _every_day(answers: NDArray[np.int32], case: Case) -> Traces:
+    """The same answers (users, slots) on every day of the release."""
+    clock = case.released.clock
+    regions = scratch.empty((case.n_users, clock.times), np.int32)
+    for low, high in scratch.parts(case.n_users, 4 * clock.times):
+        regions[low:high] = np.tile(answers[low:high], (1, clock.days))
+    return Traces(regions, case.reference.users, clock)
 
 
 @kernel

@@ -19,7 +19,7 @@ from tracecup.attack.learned.modelfile import SHIPPED, LearnedModel, attack_mode
 from tracecup.attack.learned.network import Network
 from tracecup.attack.match import MATCH, MATCHES, TAU, match_table, soft_links
 from tracecup.attack.models.slotwise import slot_likelihoods
-from tracecup.attack.scores import MatrixScores
+from tracecup.attack.scores import Scores
 from tracecup.city import City
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng
@@ -44,7 +44,7 @@ class LearnedR(ReidAttack):
     model: str = parameter(SHIPPED, MODEL, text=True, positional=False)
     match: str = parameter("assignment", MATCH, words=MATCHES, positional=False)
 
-    def scores(self, case: Case, rng: Rng = None) -> MatrixScores:
+    def scores(self, case: Case, rng: Rng = None) -> Scores:
         """Log-likelihoods of all pairs; `rng` is not used."""
         self.check()
         return _scores(attack_model(self.model), case)
@@ -79,7 +79,7 @@ class LearnedT(InferenceAttack):
         return Traces(np.ascontiguousarray(regions), case.reference.users, case.released.clock)
 
 
-def _scores(model: LearnedModel, case: Case) -> MatrixScores:
+def _scores(model: LearnedModel, case: Case) -> Scores:
     model.ground.check(case.city, case.reference.clock.slots)
     return slot_likelihoods(_expected(model.release, case), case.released)
 

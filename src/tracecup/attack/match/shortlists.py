@@ -102,7 +102,7 @@ def _first_lists(scores: Scores, length: int, column_length: int) -> Pairs:
             raise InvalidTraces("an optimal assignment needs finite scores")
         blocks.append(_best_of_block(low, rows, nothing, length))
         map_blocks(
-            lambda begin, end: _offer_rows(
+            lambda begin, end: offer_rows(
                 low, rows[:, begin:end], column_rows[begin:end], column_scores[begin:end]
             ),
             m,
@@ -220,13 +220,16 @@ def _offer_users(
 
 
 @kernel
-def _offer_rows(
+def offer_rows(
     first: int,
     rows: NDArray[np.float64],
     kept: NDArray[np.int32],
     gains: NDArray[np.float64],
 ) -> None:
-    """Keep the best rows of each user, among those kept before and these."""
+    """Keep the best rows of each user in descending order, among those kept before and these.
+
+    Of equal ones the first stays in front.
+    """
     for k in range(rows.shape[0]):
         for u in range(rows.shape[1]):
             if rows[k, u] > gains[u, -1]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
@@ -68,8 +69,7 @@ def bag_cells(
     blocks' sets are merged the same way. O(regions in the release), in threads.
     """
     m, times = released.shape
-    ids = np.empty((m, times), dtype=np.int32)
-    weights = np.empty((m, times))
+    ids, weights = scratch.empty((m, times), np.int32), scratch.empty((m, times))
     lengths, cells = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
 
     def find(low: int, high: int) -> tuple[int, int, NDArray[np.bool_], NDArray[np.int64]]:
@@ -111,8 +111,7 @@ def bag_visits(released: SetTraces, n_regions: int) -> Bags:
     m, times = released.shape
     members = np.diff(released.offsets[::times])
     width = min(n_regions, int(members.max(initial=0)))
-    ids = np.empty((m, width), dtype=np.int32)
-    weights = np.empty((m, width))
+    ids, weights = scratch.empty((m, width), np.int32), scratch.empty((m, width))
     lengths, cells = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     map_blocks(
         lambda low, high: _fill_visits(

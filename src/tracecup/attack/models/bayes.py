@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.channel import (
+    ExpectedReleases,
     defence_named,
-    expected_releases,
     honest_channel,
     learn_channel,
     run_defence,
@@ -72,15 +72,14 @@ def _evidence(case: Case, channel: str, rng: Rng) -> Evidence:
     """The same, made anew."""
     city, prior = case.city, slot_prior(case.city, case.reference)
     if channel == "learned":
-        learned = learn_channel(city, prior.probabilities, case.released)
+        learned = learn_channel(city, prior, case.released)
         return Evidence(prior, learned.channel, learned.scores)
     if channel == "identity":
-        scores = slot_likelihoods(prior.probabilities, case.released)
-        return Evidence(prior, honest_channel(city), scores)
+        return Evidence(prior, honest_channel(city), slot_likelihoods(prior, case.released))
     defence = channel.removeprefix(KNOWN)[1:-1]
     table = run_defence(city, case.reference, defence, rng).channel(city)
-    expected = expected_releases(prior.probabilities, table)
-    return Evidence(prior, table, slot_likelihoods(expected, case.released))
+    scores = slot_likelihoods(ExpectedReleases(prior, table), case.released)
+    return Evidence(prior, table, scores)
 
 
 def remark_on(case: Case, channel: str) -> str:

@@ -8,17 +8,19 @@ from __future__ import annotations
 import math
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.prior.topics import STEPS, Topics, fit_topics
 from tracecup.city import City
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidTraces
 from tracecup.kernels import kernel
-from tracecup.traces import Traces, slot_counts, visit_counts
+from tracecup.traces import Traces, slot_counts, sparse_visit_counts
 
 COMPONENTS = (
     "her visits at the slot",
@@ -40,20 +42,50 @@ WEIGHT_STEPS = 60
 MORE_STEPS = 30
 BLOCK = 64
 MAX_ENTRIES = 1 << 29
+"""P as a whole takes 2 GiB at most; blocks of users have no such limit."""
+HELD_ENTRIES = 1 << 27
+"""Up to so many entries, 512 MiB, P is made once and kept; beyond it is made where it is needed."""
+SUM_ROWS = 1 << 16
+"""Held-out locations whose shares are added up before they join the sum of all: never another
+number, since floating-point sums depend on it."""
 
 
 @dataclass(frozen=True, eq=False)
 class SlotPrior:
     """P[u, t, x], shape (users, slots, regions), float32: user u is in x at slot t.
 
-    `weights` (slots, 7) of the components; `log_likelihood` is the mean log-probability (natural
-    logarithm) of a held-out reference location, NaN where no day could be held out. The nearer to
-    0, the better this prior knows the users, and the lower a prior-only attack gets s_T.
+    `weights` (slots, 7) of the components of `habits`; `log_likelihood` is the mean log-probability
+    (natural logarithm) of a held-out reference location, NaN where no day could be held out. The
+    nearer to 0, the better this prior knows the users, and the lower a prior-only attack gets s_T.
     """
 
-    probabilities: NDArray[np.float32]
+    habits: Habits
     weights: NDArray[np.float64]
     log_likelihood: float
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(users, slots, regions)."""
+        return (len(self.habits.regions), *self.habits.crowd.shape)
+
+    def block(self, low: int, high: int) -> NDArray[np.float32]:
+        """P of users low..high-1, the same bytes however users are cut into blocks."""
+        if math.prod(self.shape) <= HELD_ENTRIES:
+            return self.probabilities[low:high]
+        return self.habits.mixed(self.weights, low, high)
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float32]:
+        """P as a whole, up to 2 GiB."""
+        users, slots, regions = self.shape
+        entries = users * slots * regions
+        if entries > MAX_ENTRIES:
+            raise InvalidTraces(
+                f"a prior of {users} users, {slots} slots and {regions} regions takes "
+                f"{4 * entries / 2**30:.0f} GiB, more than {4 * MAX_ENTRIES // 2**30}; use fewer "
+                "users, slots or regions, or blocks of users"
+            )
+        return self.habits.mixed(self.weights)
 
 
 _latest: list[tuple[weakref.ref[Traces], weakref.ref[City], SlotPrior]] = []
@@ -80,27 +112,21 @@ def fit_prior(city: City, reference: Traces) -> SlotPrior:
     maximise the likelihood of the remaining days (EM, 60 steps, from the usual weights, which
     also count like 20 locations), then the components are built again on all days. With one day
     the usual weights stand. Unobserved events are skipped; a user who was never observed gets what
-    everybody does. O(users slots regions) time and memory: 164 MB for 2000 x 20 x 1024.
+    everybody does. O(users (slots regions + topics' steps x visited regions)) time; what it keeps
+    of a user are her topics and visited regions, in files where that is large.
     """
-    clock = reference.clock
-    entries = reference.n_users * clock.slots * city.n_regions
-    if entries > MAX_ENTRIES:
-        raise InvalidTraces(
-            f"a prior of {reference.n_users} users, {clock.slots} slots and {city.n_regions} "
-            f"regions takes {4 * entries / 2**30:.0f} GiB, more than {4 * MAX_ENTRIES // 2**30}; "
-            "use fewer users, slots or regions"
-        )
+    clock, regions = reference.clock, city.n_regions
     weights = np.tile(USUAL_WEIGHTS, (clock.slots, 1))
     held_out = int(np.ceil(clock.days * HELD_OUT))
     likelihood, topics = float("nan"), None
     if clock.days > 1:
         known = reference.take_days(0, clock.days - held_out)
-        topics = fit_topics(visit_counts(known, city.n_regions))
+        topics = fit_topics(sparse_visit_counts(known, regions))
         test = reference.take_days(clock.days - held_out, clock.days)
         weights, likelihood = _fit_weights(Habits.of(city, known, topics), test, weights)
     steps = MORE_STEPS if topics else STEPS
-    topics = fit_topics(visit_counts(reference, city.n_regions), steps, topics)
-    return SlotPrior(Habits.of(city, reference, topics).mixed(weights), weights, likelihood)
+    topics = fit_topics(sparse_visit_counts(reference, regions), steps, topics)
+    return SlotPrior(Habits.of(city, reference, topics), weights, likelihood)
 
 
 class Common(NamedTuple):
@@ -117,11 +143,12 @@ class Common(NamedTuple):
 class Habits:
     """The seven components before they are mixed, as tables small enough to keep.
 
-    `ratio` (slots, regions) is the share of everybody's visits to x at slot t over the share at
-    all slots, `crowd` (slots, regions) the visits of everybody at the slot, smoothed over slots.
+    `regions` (users, times) are those of the reference traces; `ratio` (slots, regions) is the
+    share of everybody's visits to x at slot t over the share at all slots, `crowd`
+    (slots, regions) the visits of everybody at the slot, smoothed over slots.
     """
 
-    reference: Traces
+    regions: NDArray[np.int32]
     topics: Topics
     ratio: NDArray[np.float64]
     crowd: NDArray[np.float64]
@@ -139,35 +166,36 @@ class Habits:
         km = city.grid.offset_km
         near = km <= BLUR_REACH * BLUR_KM
         blur = np.exp(-km / BLUR_KM)[: near[:, 0].sum(), : near[0].sum()]
-        return cls(reference, topics, ratio, crowd, np.ascontiguousarray(blur), city.grid.nx)
+        return cls(
+            reference.regions, topics, ratio, crowd, np.ascontiguousarray(blur), city.grid.nx
+        )
 
     @property
     def _common(self) -> Common:
         return Common(self.topics.phi, self.ratio, self.crowd, self.blur, self.nx)
 
-    def mixed(self, weights: NDArray[np.float64]) -> NDArray[np.float32]:
-        """P[u, t, x] for the weights (slots, 7) of the components."""
-        users, (slots, regions) = self.reference.n_users, self.crowd.shape
-        out = np.empty((users, slots, regions), dtype=np.float32)
-        common = self._common
+    def mixed(
+        self, weights: NDArray[np.float64], low: int = 0, high: int | None = None
+    ) -> NDArray[np.float32]:
+        """P[u, t, x] for the weights (slots, 7) of the components, of users low..high-1 or all."""
+        reference, theta = self.regions[low:high], self.topics.theta[low:high]
+        users, common = len(reference), self._common
+        out = np.empty((users, *self.crowd.shape), dtype=np.float32)
 
-        def work(low: int, high: int) -> None:
-            _mix(
-                self.reference.regions[low:high], self.topics.theta[low:high], common,
-                weights, out[low:high],
-            )  # fmt: skip
+        def work(begin: int, end: int) -> None:
+            _mix(reference[begin:end], theta[begin:end], common, weights, out[begin:end])
 
         map_blocks(work, users, blocks=max(1, users // BLOCK))
         return out
 
     def values_at(self, events: Traces) -> NDArray[np.float64]:
         """The components' probabilities of some events, (users, times, 7); 0 where unobserved."""
-        out = np.zeros((*events.shape, len(COMPONENTS)))
+        out = scratch.filled((*events.shape, len(COMPONENTS)), 0.0, np.float64)
         common = self._common
 
         def work(low: int, high: int) -> None:
             _values_at(
-                self.reference.regions[low:high], self.topics.theta[low:high], common,
+                self.regions[low:high], self.topics.theta[low:high], common,
                 events.regions[low:high], out[low:high],
             )  # fmt: skip
 
@@ -182,18 +210,33 @@ def _fit_weights(
     values, slots = habits.values_at(test), len(usual)
     weights, total, seen = np.empty_like(usual), 0.0, 0
     for slot in range(slots):
-        here = values[:, slot::slots].reshape(-1, usual.shape[1])
-        here = here[test.regions[:, slot::slots].reshape(-1) >= 0]
+        here = _seen_at(values, test, slot)
+        chunks = [here[low : low + SUM_ROWS] for low in range(0, len(here), SUM_ROWS)]
         found = usual[slot]
         for _ in range(WEIGHT_STEPS):
-            share = here * found
-            share /= share.sum(axis=1, keepdims=True)
-            found = share.sum(axis=0) + USUAL_COUNT * usual[slot]
-            found = found / found.sum()
+            sums = USUAL_COUNT * usual[slot]
+            for chunk in chunks:
+                share = chunk * found
+                share /= share.sum(axis=1, keepdims=True)
+                sums += share.sum(axis=0)
+            found = sums / sums.sum()
         weights[slot] = found
-        total += float(np.log(here @ found).sum())
+        total += sum(float(np.log(chunk @ found).sum()) for chunk in chunks)
         seen += len(here)
     return weights, total / seen if seen else float("nan")
+
+
+def _seen_at(values: NDArray[np.float64], test: Traces, slot: int) -> NDArray[np.float64]:
+    """The values at the observed events of a slot, shape (events, 7)."""
+    slots, at = test.clock.slots, 0
+    users = scratch.parts(test.n_users, values[:1].nbytes)
+    seen = sum(int((test.regions[a:b, slot::slots] >= 0).sum()) for a, b in users)
+    here = scratch.empty((seen, values.shape[2]))
+    for low, high in users:
+        found = values[low:high, slot::slots][test.regions[low:high, slot::slots] >= 0]
+        here[at : at + len(found)] = found
+        at += len(found)
+    return here
 
 
 @kernel
