@@ -19,7 +19,7 @@ KERNEL_WEIGHT = 5.0
 """A hospital's displacements count like so many observations of its own row."""
 START_KM = 0.35
 START_UNIFORM = 0.05
-UNIT = 64
+UNIT = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def honest_channel(city: City) -> NDArray[np.float32]:
 class ExpectedReleases:
     """O[u, t, y] = sum_x P[u, t, x] Q[x, y], for `tables` P of users and a `channel` Q.
 
-    Products are made of 64 users at a time, never of another number, since what a product rounds
+    Products are made of 256 users at a time, never of another number, since what a product rounds
     to depends on it; O(users slots regions^2).
     """
 
@@ -86,13 +86,15 @@ class ExpectedReleases:
 
     def block(self, low: int, high: int) -> NDArray[np.float32]:
         """O of users low..high-1."""
-        users, slots, regions = self.shape
+        users, _, regions = self.shape
         first, last = low - low % UNIT, min(users, high + -high % UNIT)
         prior = self._tables.block(first, last)
         out = np.empty(prior.shape, dtype=np.float32)
         for begin in range(0, last - first, UNIT):
-            some = prior[begin : begin + UNIT].reshape(-1, regions)
-            out[begin : begin + UNIT] = (some @ self._channel).reshape(-1, slots, regions)
+            some = slice(begin, begin + UNIT)
+            np.matmul(
+                prior[some].reshape(-1, regions), self._channel, out=out[some].reshape(-1, regions)
+            )
         return out[low - first : high - first]
 
 

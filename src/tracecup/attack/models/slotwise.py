@@ -25,6 +25,7 @@ MAX_ENTRIES = 1 << 25
 """Rows times users of the largest table of one slot: 128 MiB."""
 TILE_ENTRIES = 1 << 23
 """Pseudonyms times users whose scores are made at a time: 64 MiB."""
+SQUARE = 32
 Tiles = Iterator[tuple[slice, slice, NDArray[np.float64]]]
 
 
@@ -89,7 +90,7 @@ class SlotScores(Scores):
         shown = self._released if released is None else released
         days = shown.clock.days
         for begin, end in scratch.stepped(user_blocks(self._expected)):
-            expected = np.ascontiguousarray(self._expected.block(begin, end).transpose(1, 2, 0))
+            expected = _by_slot(self._expected.block(begin, end))
             width = end - begin
             step = max(1, min(MAX_ENTRIES // (width * days), TILE_ENTRIES // width))
             for low in range(0, shown.n_users, step):
@@ -97,6 +98,14 @@ class SlotScores(Scores):
                 scores = np.zeros((high - low, width))
                 _add_slots(shown.take_users(slice(low, high)), expected, scores)
                 yield slice(low, high), slice(begin, end), scores
+
+
+def _by_slot(tables: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Tables (users, slots, regions) turned to (slots, regions, users), in threads."""
+    users, slots, regions = tables.shape
+    turned = np.empty((slots, regions, users), dtype=np.float32)
+    map_blocks(lambda low, high: _turn(tables[:, low:high], turned[low:high]), slots)
+    return turned
 
 
 def _show(
@@ -147,6 +156,18 @@ def _add(bags: Bags, table: NDArray[np.float32], totals: NDArray[np.float64]) ->
         ),
         len(totals),
     )  # fmt: skip
+
+
+@kernel
+def _turn(tables: NDArray[np.float32], turned: NDArray[np.float32]) -> None:
+    """turned[t, x, u] = tables[u, t, x], in squares that stay near the core."""
+    users, slots, regions = tables.shape
+    for t in range(slots):
+        for first in range(0, users, SQUARE):
+            for begin in range(0, regions, SQUARE):
+                for x in range(begin, min(begin + SQUARE, regions)):
+                    for u in range(first, min(first + SQUARE, users)):
+                        turned[t, x, u] = tables[u, t, x]
 
 
 @kernel
