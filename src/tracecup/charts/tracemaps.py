@@ -57,7 +57,7 @@ def trace_maps(
     days = len(events) // len(slots)
     return Figure(
         key="trace",
-        title=tell("One user's trace, before and after"),
+        title=tell("One user's trace, before and after") if kinds[1:] else tell("One user's trace"),
         caption=caption,
         alt=f"{shown} {caption}".strip(),
         views=views,

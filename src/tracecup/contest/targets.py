@@ -62,15 +62,18 @@ def find_targets(folder: Path) -> tuple[list[Target], list[str]]:
     """The releases in a folder and the folders in it, and the names of those without references.
 
     A release is `pubtraces_teamNNN_...`, its references `reftraces_teamNNN_...` of the same data
-    set, as `tracecup client download` and archives name them.
+    set, as `tracecup client download` and archives name them. A sample team's release, whose ID
+    table lies beside it, is for practice and no target.
     """
     if not folder.is_dir():
         raise UnreadableFile(folder, "no such folder")
+    samples = {(path.parent, _data_set(path)) for path in folder.rglob("ptable_team*")}
     files: dict[str, dict[tuple[str, AttackKind], Path]] = {"pubtraces": {}, "reftraces": {}}
     abouts: dict[tuple[str, AttackKind], ContestFile] = {}
     for path in sorted(path for path in folder.rglob("*traces_team*") if path.is_file()):
         about = parse_file_name(path.name)
-        if about is not None and about.kind in files:
+        sample = (path.parent, _data_set(path)) in samples
+        if about is not None and about.kind in files and not sample:
             key = about.team, about.challenge
             if key in files[about.kind]:
                 raise InvalidParameter(
@@ -139,6 +142,11 @@ def attack_all(
 def kind_of(attack: Attack) -> AttackKind:
     """Which question an attack answers."""
     return "reid" if isinstance(attack, ReidAttack) else "trace"
+
+
+def _data_set(path: Path) -> str:
+    """`team901_data02_TRP` of `pubtraces_team901_data02_TRP.csv.zst`."""
+    return path.name.partition(".")[0].partition("_")[2]
 
 
 def _wanted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import get_args
 
@@ -173,6 +174,15 @@ class TestPlay:
     @pytest.mark.parametrize("query", ["", "?defence=x&step=99", "?step=-1"])
     def test_odd_questions_get_a_page(self, client, db, query):
         assert client.get(f"/learn/play/{query}").status_code == 200
+
+    def test_one_address_may_ask_so_often_and_no_more(self, client, db, monkeypatch):
+        monkeypatch.setattr(service, "PLAY", replace(service.PLAY, by_name=2, by_address=2))
+        asked = [client.get("/learn/play/"), client.get("/api/v1/learn/play")]
+        assert [one.status_code for one in asked] == [200, 200]
+        for path in ("/learn/play/", "/api/v1/learn/play"):
+            refused = client.get(path)
+            assert refused.status_code == 429
+        assert client.get("/learn/play/", REMOTE_ADDR="192.0.2.9").status_code == 200
 
     def test_the_document_names_every_slider(self):
         assert get_args(Slider) == tuple(SETTINGS)

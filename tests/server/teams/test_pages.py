@@ -19,10 +19,11 @@ from tracecup.server.models import Announcement, Download, ResultSet, Submission
 from tracecup.server.results import data as results
 from tracecup.server.results import data_defence as defence
 from tracecup.server.submissions import data as team
+from tracecup.server.teams import data_map
 from tracecup.server.teams.data import team_page
 
 pytestmark = pytest.mark.django_db
-PAGES = ("", "data/", "release/", "attack/", "defence/", "members/")
+PAGES = ("", "data/", "map/", "release/", "attack/", "defence/", "members/")
 
 
 @pytest.fixture
@@ -379,6 +380,47 @@ class TestAfterTheResults:
         for nobody in ("0", "25", "x", "9" * 30):
             assert "User " in page(player(1), f"team/defence/?user={nobody}")
         assert "Nothing was attacked" in page(player(4), "team/defence/")
+
+
+class TestMap:
+    def test_any_user_before_and_after(self, court, player):
+        assert "Not yet" in page(player(1), "team/map/")
+        court.begin()
+        html = page(player(2), "team/map/?user=3")
+        assert "No release of yours counts yet" in html
+        assert 'data-view="trace-original"' in html
+        court.hand_in(2, court.release(2, deleted=3))
+        html = page(player(2), "team/map/?user=3&show=both")
+        assert "User 3." in html
+        assert {"trace-original", "trace-obfuscated"} <= views(html)
+        told = data_map.map_page(team_role(court, 2), court.round, 3)
+        own = court.original(2).regions[2].tolist()
+        assert [cell[0] for cell in told.trace.original] == own
+        assert set(map(len, told.trace.obfuscated)) == {0}  # the first three are deleted
+        assert "trace-original" not in views(page(player(2), "team/map/?user=4&show=after"))
+        assert "trace-obfuscated" not in views(page(player(2), "team/map/?show=before"))
+
+    def test_odd_questions_get_a_map(self, court, player):
+        court.begin()
+        for query in ("user=0", "user=x", "show=x", "challenge=x"):
+            assert "User 1." in page(player(1), f"team/map/?{query}")
+        assert "User 24." in page(player(1), "team/map/?user=25")
+
+    def test_the_check_shows_whom_one_wants(self, court, player):
+        court.begin()
+        file = court.release(1).read_bytes()
+        said = upload(player(1), "release", file, "anotraces.csv", action="check", user="7")
+        assert "User 7." in said.content.decode()
+
+    def test_the_same_from_the_api(self, court, player):
+        court.begin()
+        told = player(1).get("/api/v1/contests/spring/team/map?user=2").json()
+        own = court.original(1).regions[1].tolist()
+        assert [cell[0] for cell in told["trace"]["original"]] == own
+
+
+def views(html: str) -> set[str]:
+    return set(re.findall('data-view="([^"]+)"', html))
 
 
 class TestMeanMoves:

@@ -14,6 +14,7 @@ from tracecup.contest.classroom.toy import STEPS
 from tracecup.server.access import role_in
 from tracecup.server.lessons import data, service
 from tracecup.server.people.auth import actor_of, anyone, person_of
+from tracecup.server.people.visits import address_of
 
 router = Router()
 CONTEST = "/contests/{slug}"
@@ -39,6 +40,7 @@ def play(
     step: Annotated[int, Query(ge=0, lt=STEPS, description="Its position; 0 is none.")] = 0,
 ) -> data.PlayInfo:
     """Utility and both risks of a defence on a toy; regions count from 1."""
+    service.may_play(address_of(request))
     return data.play_info(defence, step)
 
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from tracecup.contest.classroom.toy import SETTINGS, STEPS
 from tracecup.server.errors import Refused
 from tracecup.server.lessons import data, service, sketches, words
+from tracecup.server.people.visits import address_of
 from tracecup.server.web.context import Place, place
 
 FORM = ["GET", "HEAD", "POST"]
@@ -27,6 +28,7 @@ FIRST_SLIDER, FIRST_STEP = "noise", 2
 @require_safe
 def play(request: HttpRequest) -> HttpResponse:
     """What does a defence cost, and what does it hide? Works without an account."""
+    service.may_play(address_of(request))
     defence = request.GET.get("defence", "")
     said = request.GET.get("step", "")
     step = int(said) if said.isascii() and said.isdigit() and len(said) < 3 else FIRST_STEP

@@ -30,6 +30,8 @@ from tracecup.server.reasons import require_reason
 
 LIMIT = throttle.Limit("lesson", 300, 300, 60)
 """By team and by person: a check costs a fraction of a second, guessing is no way to learn."""
+PLAY = throttle.Limit("play", 3000, 3000, 15)
+"""By address: a class that moves sliders behind one of them, and no more."""
 MAX_BYTES = RULES.limits.file_mib * MIB
 PROBLEMS_SHOWN = 10
 
@@ -76,6 +78,11 @@ def seed_of(team: Team, lesson: Lesson) -> int:
     generation = held.generation if held else 0
     root = int(team.contest.seed, 16)
     return child_seed(root, "lessons", generation, lesson.name, team.number)
+
+
+def may_play(address: str) -> None:
+    """Count a question to the toy, which needs no account; `Refused` when there were too many."""
+    throttle.spend(PLAY, address, address)
 
 
 def practice_of(team: Team, lesson: Lesson) -> Practice:

@@ -23,11 +23,14 @@ SECONDS = 60
 
 
 class OneUser(Schema):
-    """A user's trace: cells of 0-based regions at every event; `inferred` where somebody tried."""
+    """A user's trace: cells of 0-based regions at every event.
+
+    `obfuscated` where there is a release, `inferred` where somebody tried.
+    """
 
     slots: list[str]
     original: list[list[int]]
-    obfuscated: list[list[int]]
+    obfuscated: list[list[int]] | None
     inferred: list[list[int]] | None
 
 
@@ -38,37 +41,44 @@ def movement(round: Round, team: Team, challenge: str, path: Path) -> Movement |
 
 
 def one_user(
-    round: Round, team: Team, challenge: str, path: Path, user: int, inferred: Path | None
+    round: Round, team: Team, challenge: str, path: Path | None, user: int, inferred: Path | None
 ) -> OneUser | None:
-    """The trace of a user (0-based position) before and after."""
+    """The trace of a user (0-based position) before and, where there is a release, after."""
     payload = _payload(round, team, challenge, path)
     payload |= {"user": user, "inferred": str(inferred) if inferred else None}
     found = _run("moves.one_user", payload)
     return None if found is None else OneUser(**found)
 
 
-def user_chart(city: CityFacts, trace: OneUser, user: int) -> Figure:
-    """The maps of a user's days (`user` is her id): before, after and, where tried, inferred."""
-    kinds = [
+def user_chart(city: CityFacts, trace: OneUser, user: int, *, before: bool = True) -> Figure:
+    """The maps of a user's days (`user` is her id): before, after, inferred; what there is.
+
+    Without `before` the original is left out, where there is something else to show.
+    """
+    forms = (
         ("original", _("Original"), trace.original),
         ("obfuscated", _("Released"), trace.obfuscated),
-    ]
-    if trace.inferred is not None:
-        kinds.append(("inferred", _("Best inferred"), trace.inferred))
-    caption = _(
-        "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
-    ).format(user=user)
-    return trace_maps(city, trace.slots, kinds, caption, _)
+        ("inferred", _("Best inferred"), trace.inferred),
+    )
+    kinds = [(key, heading, cells) for key, heading, cells in forms if cells is not None]
+    if not before:
+        kinds = kinds[1:] or kinds
+    caption = _("User {user}. A larger dot is a longer stay.")
+    if len(kinds) > 1:
+        caption = _(
+            "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
+        )
+    return trace_maps(city, trace.slots, kinds, caption.format(user=user), _)
 
 
-def _payload(round: Round, team: Team, challenge: str, path: Path) -> dict[str, Any]:
+def _payload(round: Round, team: Team, challenge: str, path: Path | None) -> dict[str, Any]:
     blobs = store()
     return {
         "rules": round.contest.rules_text,
         "round": round.name,
         "city": str(blobs.checked(round.contest.city_sha256)),
         "original": str(blobs.checked(original_of(round, team, challenge).sha256)),
-        "file": str(path),
+        "file": str(path) if path else None,
     }
 
 

@@ -29,7 +29,7 @@ from tracecup.server.submissions import data_receipt
 from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.movement import movement, one_user, user_chart
 from tracecup.server.web.answering import ARRIVAL
-from tracecup.server.web.context import Place, place
+from tracecup.server.web.context import Place, number_in, place
 
 ZIP_MAGIC = b"PK\x03\x04"
 FORM = ["GET", "HEAD", "POST"]
@@ -125,7 +125,8 @@ def _release_outcome(request: HttpRequest, here: Place) -> Outcome:
         checked = submissions.check_only(
             round, own, "release", challenge, None, file, name, here.role.person
         )
-        charts = _charts(here, challenge, file) if checked.ok else ()
+        user = min(max(number_in(request.POST, "user") or 1, 1), here.contest.rules.users)
+        charts = _charts(here, challenge, file, user) if checked.ok else ()
         return Outcome(name, challenge, checked=checked, charts=charts)
     receipt = submissions.receive(
         round,
@@ -188,8 +189,8 @@ def _place_of_answer(request: HttpRequest, here: Place, name: str) -> tuple[str,
     return request.POST.get("kind", ""), challenge, int(number)
 
 
-def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
-    """Pictures of a release that could be read: what moved, and the first user's days."""
+def _charts(here: Place, challenge: str, file: UploadedFile, user: int) -> tuple[Any, ...]:
+    """Pictures of a release that could be read: what moved, and the days of a user (from 1)."""
     lies_at = Path(file.temporary_file_path())
     given = here.require_round(), here.require_team(), challenge, lies_at
     moved = movement(*given)
@@ -197,9 +198,9 @@ def _charts(here: Place, challenge: str, file: UploadedFile) -> tuple[Any, ...]:
         return ()
     city, reach = public.city_map(here.contest), here.contest.rules.scores.lambda_u
     charts = movement_charts(city, moved, reach, _)
-    trace = one_user(*given, 0, None) if city is not None else None
+    trace = one_user(*given, user - 1, None) if city is not None else None
     if city is not None and trace is not None:
-        charts.append(user_chart(city, trace, 1))
+        charts.append(user_chart(city, trace, user))
     return tuple(charts)
 
 

@@ -13,7 +13,7 @@ from ninja import Query, Router
 from tracecup.server.people.asking import RoundName, at_round
 from tracecup.server.results import data_defence as defence
 from tracecup.server.submissions.data import AttackPage, ReleasePage, attack_page, release_page
-from tracecup.server.teams import data, data_files
+from tracecup.server.teams import data, data_files, data_map
 
 router = Router()
 
@@ -40,6 +40,19 @@ def team_attacks(request: HttpRequest, slug: str, round: RoundName = None) -> At
 def team_data(request: HttpRequest, slug: str, round: RoundName = None) -> data_files.DataPage:
     """The files that my team may fetch, in groups."""
     return data_files.data_page(*at_round(request, slug, round))
+
+
+@router.get("/contests/{slug}/team/map", response=data_map.MapPage)
+def team_map(
+    request: HttpRequest,
+    slug: str,
+    round: RoundName = None,
+    user: Annotated[int, Query(description="Whose days, from 1.")] = 1,
+    show: Annotated[data_map.Show, Query(description="Before, after, or both.")] = "both",
+    challenge: Annotated[str, Query(description="Which data set: reid, trace.")] = "",
+) -> data_map.MapPage:
+    """One of my team's people on the map, before and after our release."""
+    return data_map.map_page(*at_round(request, slug, round), user, show, challenge)
 
 
 @router.get("/contests/{slug}/team/defence", response=defence.DefencePage)

@@ -5,10 +5,13 @@ Handing in is in `submissions.pages`, the members are in `pages_members`.
 
 from __future__ import annotations
 
+from typing import get_args
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,9 +24,9 @@ from tracecup.server.site import data as public
 from tracecup.server.submissions.movement import user_chart
 from tracecup.server.teams import data as team_data
 from tracecup.server.teams import data_files as teamdata
+from tracecup.server.teams import data_map, questions
 from tracecup.server.teams import messages as letters
-from tracecup.server.teams import questions
-from tracecup.server.web.context import Place, place
+from tracecup.server.web.context import Place, number_in, place
 
 
 @require_safe
@@ -66,11 +69,27 @@ def files_zip(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+def show_map(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where were our people?"""
+    here = place(request, slug)
+    shows = {"both": _("before and after"), "before": _("before"), "after": _("after")}
+    said = request.GET.get("show", "")
+    show = next((one for one in get_args(data_map.Show) if one == said), "both")
+    asked = number_in(request.GET, "user") or 1, show, request.GET.get("challenge", "")
+    page = data_map.map_page(here.role, here.require_round(), *asked)
+    city, charts = public.city_map(here.contest), []
+    if page.trace is not None and city is not None:
+        charts.append(user_chart(city, page.trace, page.user, before=show != "after"))
+    query = urlencode({"round": page.round, "challenge": page.challenge, "show": show})
+    context = here.context(page=page, charts=charts, shows=shows.items(), query=query)
+    return render(request, "teams/map.html", context)
+
+
+@require_safe
 def defence(request: HttpRequest, slug: str) -> HttpResponse:
     """Which attack hurts us?"""
     here = place(request, slug)
-    said = request.GET.get("user", "")
-    user = int(said) if said.isascii() and said.isdigit() and len(said) < 9 else None
+    user = number_in(request.GET, "user")
     page = defence_data.defence_page(here.role, here.require_round(), user)
     context = here.context(page=page, charts=_defence_charts(here, page))
     return render(request, "teams/defence.html", context)
@@ -110,6 +129,7 @@ def _defence_charts(here: Place, page: defence_data.DefencePage) -> list[Figure]
 urlpatterns = [
     path("c/<slug:slug>/team/", team, name="team"),
     path("c/<slug:slug>/team/data/", data, name="team-data"),
+    path("c/<slug:slug>/team/map/", show_map, name="team-map"),
     path("c/<slug:slug>/team/defence/", defence, name="team-defence"),
     path("c/<slug:slug>/team/appeal/", appeal, name="team-appeal"),
     path("c/<slug:slug>/team/question/", question, name="team-question"),

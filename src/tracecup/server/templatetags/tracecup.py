@@ -214,6 +214,7 @@ def contest_nav(context: template.Context) -> Any:
         rows[0] += [
             ("team", _("Our team")),
             ("team-data", _("Data")),
+            ("team-map", _("Map")),
             ("team-release", _("Release")),
             ("team-attack", _("Attack")),
             ("team-defence", _("Defence")),

@@ -5,6 +5,7 @@ What is not visible for the visitor is not found.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +16,8 @@ from tracecup.server import clock, windows
 from tracecup.server.access import Actor, Role, role_in
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Round, Team
+
+LONGEST_NUMBER = 9
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
@@ -83,3 +86,9 @@ def round_named(contest: Contest, name: str, now: datetime) -> Round | None:
     if found is None:
         raise not_found("round")
     return found
+
+
+def number_in(said: Mapping[str, Any], name: str) -> int | None:
+    """A whole number that somebody typed into a field or an address; None for anything else."""
+    text = str(said.get(name, ""))
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER else None

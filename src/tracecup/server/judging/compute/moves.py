@@ -55,11 +55,12 @@ def release(payload: dict[str, Any]) -> dict[str, Any]:
 def one_user(payload: dict[str, Any]) -> dict[str, Any]:
     """A user's original, obfuscated and inferred regions (0-based), event by event.
 
-    `payload`: as above, `user` (position from 0), and `inferred`, a path or None.
+    `payload`: as above, `user` (position from 0), and `inferred`; `file` and `inferred` are paths
+    or None.
     """
     judge, user = judge_of(payload), int(payload["user"])
     original = judge.read_original(Path(payload["original"]))
-    obfuscated = judge.read_submission(Path(payload["file"]))
+    obfuscated = judge.read_submission(Path(payload["file"])) if payload["file"] else None
     inferred = (
         judge.read_inferred(Path(payload["inferred"])).regions[user].tolist()
         if payload["inferred"]
@@ -69,7 +70,9 @@ def one_user(payload: dict[str, Any]) -> dict[str, Any]:
     return {
         "slots": [f"{m // 60 % 24:02d}:{m % 60:02d}" for m in minutes],
         "original": [[int(region)] for region in original.regions[user]],
-        "obfuscated": [obfuscated.cell(user, j).tolist() for j in range(obfuscated.times)],
+        "obfuscated": None
+        if obfuscated is None
+        else [obfuscated.cell(user, j).tolist() for j in range(obfuscated.times)],
         "inferred": None if inferred is None else [[int(region)] for region in inferred],
     }
 
