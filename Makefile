@@ -38,8 +38,8 @@ participant: $(READY) ## a whole contest with the client alone, over a way that 
 test-slow: $(READY) ## what takes minutes: models trained again, contests over bad connections, long pages
 	$(PY) -m pytest -m slow
 
-classroom: $(READY) ## a class of twenty plays the lessons in a real browser: some minutes
-	$(PY) -m pytest -s -m slow tests/server/live/test_class.py
+classroom: $(READY) ## a class of twenty plays lessons and contest in a real browser: some minutes
+	$(PY) -m pytest -s -m slow tests/server/live/test_class.py tests/server/live/test_class_contest.py
 
 play: $(READY) ## two rounds with divisions, played in a real browser (chromium) without a rules file
 	$(PY) -m pytest -m slow tests/server/live/test_played_in_browser.py
