@@ -74,9 +74,9 @@ def show_map(request: HttpRequest, slug: str) -> HttpResponse:
     here = place(request, slug)
     shows = {"both": _("before and after"), "before": _("before"), "after": _("after")}
     said = request.GET.get("show", "")
-    show = next((one for one in get_args(data_map.Show) if one == said), "both")
-    asked = number_in(request.GET, "user") or 1, show, request.GET.get("challenge", "")
-    page = data_map.map_page(here.role, here.require_round(), *asked)
+    show: data_map.Show = next((one for one in get_args(data_map.Show) if one == said), "both")
+    user, challenge = number_in(request.GET, "user") or 1, request.GET.get("challenge", "")
+    page = data_map.map_page(here.role, here.require_round(), user, show, challenge)
     city, charts = public.city_map(here.contest), []
     if page.trace is not None and city is not None:
         charts.append(user_chart(city, page.trace, page.user, before=show != "after"))
