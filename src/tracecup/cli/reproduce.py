@@ -12,7 +12,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from tracecup.cli.common import Engine, Json, emit, people, progress
+from tracecup.cli.common import Engine, Json, Shared, emit, people, progress
 
 if TYPE_CHECKING:
     from tracecup.study.context import Context
@@ -56,6 +56,7 @@ def reproduce(
         typer.Option("--teams", min=1, help="Teams that strength, bounds and race are run on."),
     ] = None,
     engine: Engine = "local",
+    shared: Shared = False,
     as_json: Json = False,
 ) -> int:
     """Make figures and tables of the paper again: numbers, pictures, and published beside ours.
@@ -80,7 +81,7 @@ def reproduce(
         )
     if not ids:
         return _list(studies(), context, as_json)
-    return _run(ids, out, context, force, engine, as_json)
+    return _run(ids, out, context, force, engine, shared, as_json)
 
 
 def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
@@ -105,8 +106,15 @@ def _list(known: dict[str, Study], context: Context, as_json: bool) -> int:
 
 
 def _run(
-    ids: list[str], out: Path, context: Context, force: bool, engine: str, as_json: bool
+    ids: list[str],
+    out: Path,
+    context: Context,
+    force: bool,
+    engine: str,
+    shared: bool,
+    as_json: bool,
 ) -> int:
+    from tracecup.jobs import PROCESSES
     from tracecup.jobs import engine as engine_of
     from tracecup.plot import album
 
@@ -118,6 +126,7 @@ def _run(
             force=force,
             told=lambda _, done, total: advance(done, total),
             executor=executor,
+            shared=shared or engine == PROCESSES,  # of this machine: they use the folders
         )
     table = Table(title="The paper, reproduced", title_justify="left", title_style="bold")
     for name in ("ID", "compared", "inside", "outside", "seconds"):

@@ -9,7 +9,7 @@ import importlib
 import json
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -19,6 +19,7 @@ from tracecup.errors import UnreadableFile
 from tracecup.plot.page import QUICK, Shown, page, summary
 from tracecup.plot.style import Picture, drawings, styled
 from tracecup.safeio import atomic_write
+from tracecup.study.away import Stay, job_of, unpack
 from tracecup.study.context import Context
 from tracecup.study.reproduce import Record, Study, asked, choose, run_study, studies, versions
 from tracecup.study.results import WORKED, Source, StudyResult
@@ -50,6 +51,7 @@ def reproduce(
     force: bool = False,
     told: Told | None = None,
     executor: Executor | None = None,
+    shared: bool = False,
 ) -> Album:
     """Run the studies `ids` names and put numbers, pictures and the page into `out`.
 
@@ -58,7 +60,8 @@ def reproduce(
     data and versions is kept unless `force`. `index.html` shows these studies and all others
     that are complete in the folder.
     Long studies keep their parts in the folder `cells` and go on there when they were stopped.
-    With an `executor` the studies that have to run are handed to it all at once.
+    With an `executor` the studies that have to run are handed to it all at once; their data and
+    cells travel with them and back (`study.away`), or are read at the same paths if `shared`.
     """
     chosen, left_out = choose(ids, context)
     _make(out)
@@ -67,22 +70,17 @@ def reproduce(
             rmtree(out / CELLS / one.id, ignore_errors=True)
     context = replace(context, cells=out / CELLS)
     held = {one.id: None if force else _complete(out / one.id, one, context) for one in chosen}
-    sent: dict[str, Future[Record]] = {}
-    if executor is not None:
-        new = [one for one in chosen if held[one.id] is None]
-        sent = {one.id: executor.submit(run_study, one, context) for one in new}
-    records, kept = [], []
-    for k, one in enumerate(chosen):
-        folder, record = out / one.id, held[one.id]
-        if told:
-            told(one.id, k, len(chosen))
-        if record is None:
-            known = context if told is None else replace(context, tell=_part(told, k, chosen))
-            record = sent[one.id].result() if one.id in sent else run_study(one, known)
-            _store(folder, record, draw(record), context.there)
-        else:
-            kept.append(one.id)
-        records.append(record)
+    lacking = [one for one in chosen if held[one.id] is None]
+    made = (
+        _here(lacking, context, told)
+        if executor is None
+        else _by(executor, lacking, context, shared, told)
+    )
+    for record in made:
+        _store(out / record.id, record, draw(record), context.there)
+        held[record.id] = record
+    records = [record for one in chosen if (record := held[one.id]) is not None]
+    kept = [one.id for one in chosen if one not in lacking]
     shown = list(_all_shown(out, records, context))
     _write(out / PAGE, page(shown, left_out).encode())
     _write(out / SUMMARY, summary(shown, left_out).encode())
@@ -97,9 +95,54 @@ def draw(record: Record) -> list[Picture]:
         return list(drawings()[record.id](_said(record)))
 
 
-def _part(told: Told, k: int, chosen: Sequence[Study]) -> Callable[[float, float], None]:
+def _here(studies: Sequence[Study], context: Context, told: Told | None) -> Iterator[Record]:
+    """Run studies one after the other."""
+    for k, one in enumerate(studies):
+        if told is None:
+            yield run_study(one, context)
+        else:
+            told(one.id, k, len(studies))
+            yield run_study(one, replace(context, tell=_part(told, one.id, k, len(studies))))
+
+
+def _by(
+    executor: Executor,
+    studies: Sequence[Study],
+    context: Context,
+    shared: bool,
+    told: Told | None,
+) -> Iterator[Record]:
+    """Have studies run elsewhere, all at once; those that come back undone are sent again."""
+
+    def send(one: Study) -> Future[Stay]:
+        if shared:
+            return executor.submit(_whole, one, context)
+        return executor.submit(job_of(one, context))
+
+    waiting = {send(one): one for one in studies}
+    parts = dict.fromkeys(waiting.values(), 0.0)
+    while waiting:
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            one, back = waiting.pop(future), future.result()
+            parts[one] = back.part
+            if told:
+                told(one.id, sum(parts.values()), len(studies))
+            if context.cells is not None:
+                unpack(back, context.cells)
+            if back.record is None:
+                waiting[send(one)] = one
+            else:
+                yield back.record
+
+
+def _whole(one: Study, context: Context) -> Stay:
+    """A study where folders are shared."""
+    return Stay(run_study(one, context), 1.0, {})
+
+
+def _part(told: Told, name: str, k: int, total: int) -> Callable[[float, float], None]:
     """Steps of the k-th study as a part of all of them."""
-    return lambda done, total: told(chosen[k].id, k + done / max(total, 1.0), len(chosen))
+    return lambda done, steps: told(name, k + done / max(steps, 1.0), total)
 
 
 def _complete(folder: Path, one: Study, context: Context) -> Record | None:

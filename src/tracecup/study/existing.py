@@ -198,7 +198,9 @@ def table_of_cells(
 def _cells(
     context: Context, team: Team, few: int, shields: Sequence[Tuning], swords: Sequence[Attack]
 ) -> Iterator[Found]:
-    for shield in shields:
+    for k, shield in enumerate(shields):
+        if context.tell:
+            context.tell(k, len(shields))
         slow = parse_obfuscator(shield.written).name in SLOW
         crowd = team.take_users(few) if slow else team
         cells = Cells(context, crowd, shield)
