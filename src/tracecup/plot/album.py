@@ -76,9 +76,9 @@ def reproduce(
         if executor is None
         else _by(executor, lacking, context, shared, told)
     )
-    for record in made:
-        _store(out / record.id, record, draw(record), context.there)
-        held[record.id] = record
+    for new in made:
+        _store(out / new.id, new, draw(new), context.there)
+        held[new.id] = new
     records = [record for one in chosen if (record := held[one.id]) is not None]
     kept = [one.id for one in chosen if one not in lacking]
     shown = list(_all_shown(out, records, context))
