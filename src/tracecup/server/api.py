@@ -8,6 +8,7 @@ is in `people.auth`.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -60,8 +61,10 @@ class ContestApi(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> Document:
-        """The document of the API."""
-        return Document(self, path_prefix or self.get_root_path(path_params or {}))
+        """The document of the API; what is served is made once, since that takes a second."""
+        if path_prefix is not None:
+            return Document(self, path_prefix)
+        return _served(self.get_root_path(path_params or {}))
 
     def _get_urls(self) -> list[URLPattern | URLResolver]:
         found = [one for one in super()._get_urls() if one.name != "api-root"]
@@ -72,6 +75,11 @@ class ContestApi(NinjaAPI):
             path("", answers.in_our_format(_root), name="api-root"),
             re_path(r"^.*$", _nothing_here, name="nothing-here"),
         ]
+
+
+@lru_cache(maxsize=1)
+def _served(prefix: str) -> Document:
+    return Document(api, prefix)
 
 
 def _root(request: HttpRequest) -> HttpResponse:

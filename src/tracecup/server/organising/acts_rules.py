@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Annotated, Any
-from zoneinfo import available_timezones
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -34,6 +32,7 @@ from tracecup.server.organising.rulefields import (
     with_values,
 )
 from tracecup.server.organising.rulewords import LABELS, VALUES
+from tracecup.server.web.choosing import zones
 from tracecup.server.web.context import Place
 
 ACTS = Acts()
@@ -50,12 +49,6 @@ SAMPLE_CHOICES = [
 def _words(key: str) -> Choices:
     """The words that a key may hold, as a form offers them."""
     return [(word, said) for (one, word), said in VALUES.items() if one == key]
-
-
-@lru_cache(maxsize=1)
-def zones() -> Choices:
-    """All time zones that this machine knows."""
-    return [(name, name) for name in sorted({"UTC", *available_timezones()})]
 
 
 def _rule(name: str, help: Any = "", choices: Any = (), **options: Any) -> Shown:

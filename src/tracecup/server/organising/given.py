@@ -19,6 +19,7 @@ from ninja import Field, Schema
 from pydantic_core import PydanticUndefined
 
 from tracecup.server.organising.lengths import LengthField
+from tracecup.server.web.choosing import Choosing
 from tracecup.server.web.context import Place
 
 MAX_WHY = 2000
@@ -201,7 +202,7 @@ def _field(kind: Any, metadata: Iterable[Any], default: Any, shown: Shown) -> fo
         options["initial"] = default
     if shown.choices:
         made: type[forms.Field] = forms.TypedChoiceField
-        options |= {"coerce": int if int in kinds else str}
+        options |= {"coerce": int if int in kinds else str, "widget": Choosing}
         options |= {"empty_value": None if int in kinds else ""}
         options |= {} if callable(shown.choices) else {"choices": shown.choices}
     elif bool in kinds:

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
-from zoneinfo import available_timezones
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
@@ -26,6 +25,7 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Person
 from tracecup.server.people import throttle
+from tracecup.server.web.choosing import zones
 
 MAX_USERNAME = 60
 MAX_NAME = 150
@@ -102,7 +102,7 @@ def change_profile(
             problems.append(problem("language", ", ".join(known[1:]), language))
     if zone is not None:
         changed["zone"] = zone
-        if zone and zone not in available_timezones():
+        if zone and (zone, zone) not in zones():
             problems.append(problem("zone", _("a time zone such as Asia/Tokyo"), zone))
     changed = {column: value for column, value in changed.items() if value != _of(person, column)}
     if "email" in changed and not _is_password(person, password):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from tracecup.server.errors import Refused
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME, MAX_PASSWORD, MAX_USERNAME
 from tracecup.server.people.tokens import MAX_DAYS
+from tracecup.server.web.choosing import Choosing, zones
 
 
 def refuse(form: forms.Form, refused: Refused) -> None:
@@ -134,10 +134,8 @@ class ProfileForm(forms.Form):
     zone = forms.ChoiceField(
         label=_("Time zone"),
         required=False,
-        choices=lambda: [
-            ("", _("as the browser says")),
-            *((name, name) for name in sorted(available_timezones())),
-        ],
+        choices=lambda: [("", _("as the browser says")), *zones()],
+        widget=Choosing,
     )
     password = forms.CharField(
         label=_("Password, if the e-mail address changes"),
