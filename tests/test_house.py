@@ -9,6 +9,8 @@ import pkgutil
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -45,6 +47,44 @@ class TestRooms:
             check=False,
         )
         assert done.returncode == 0, done.stdout
+
+
+TWICE = {("server", "Command"), ("server", "Done"), ("server", "Member")}
+"""Names of two classes in one room: Django wants the first, the API's document has the others."""
+BEFORE_CITY = {"attack", "folder", "method", "name", "path"}
+"""What may stand before the city in a signature: who acts, and which file it is about."""
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """The functions and methods that others may call."""
+    for node in tree.body:
+        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(one, ast.FunctionDef) and one.name.strip("_") == one.name:
+                yield one
+
+
+class TestNames:
+    def test_a_class_has_its_name_for_itself_in_its_room(self):
+        found = Counter(
+            (path.relative_to(SOURCE).parts[0], node.name)
+            for path in SOURCE.rglob("*.py")
+            if path.parent.name != "migrations"
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.ClassDef)
+        )
+        assert {name for name, times in found.items() if times > 1} == TWICE
+
+    def test_the_city_comes_first(self):
+        later = []
+        for path in SOURCE.rglob("*.py"):
+            if path.relative_to(SOURCE).parts[0] == "cli":  # there it is an option among others
+                continue
+            for function in functions(ast.parse(path.read_text())):
+                names = [one.arg for one in function.args.posonlyargs + function.args.args]
+                before = names[: names.index("city")] if "city" in names else []
+                if not {*before} <= BEFORE_CITY | {"self", "cls"}:
+                    later.append(f"{path.relative_to(SOURCE)}: {function.name}({', '.join(names)})")
+        assert later == []
 
 
 class TestImports:

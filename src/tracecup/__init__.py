@@ -13,23 +13,14 @@ if TYPE_CHECKING:
     from tracecup.attack import Case
     from tracecup.city import City, Clock, ContestClock, Grid
     from tracecup.errors import InvalidFile, InvalidTraces, TraceCupError
-    from tracecup.front import (
-        Data,
-        Evaluation,
-        Release,
-        attack,
-        audit,
-        benchmark,
-        compare,
-        draw_map,
-        evaluate,
-        load,
-        load_demo,
-        methods,
-        obfuscator,
-        publish,
-        score,
-    )
+    from tracecup.front.auditing import audit
+    from tracecup.front.benchmarks import benchmark
+    from tracecup.front.data import Data, load, load_demo
+    from tracecup.front.decorators import obfuscator
+    from tracecup.front.evaluation import Evaluation, compare, evaluate
+    from tracecup.front.maps import draw_map
+    from tracecup.front.naming import methods
+    from tracecup.front.releases import Release, attack, publish, score
     from tracecup.traces import IdTable, SetTraces, Traces
 
 __version__ = "0.1.0"
@@ -39,34 +30,19 @@ _HOMES = {
     "tracecup.city": ("City", "Clock", "ContestClock", "Grid"),
     "tracecup.errors": ("InvalidFile", "InvalidTraces", "TraceCupError"),
     "tracecup.traces": ("IdTable", "SetTraces", "Traces"),
-    "tracecup.front": (
-        "Data",
-        "Evaluation",
-        "Release",
-        "audit",
-        "benchmark",
-        "compare",
-        "draw_map",
-        "evaluate",
-        "load",
-        "load_demo",
-        "methods",
-        "obfuscator",
-        "publish",
-    ),
+    "tracecup.front.auditing": ("audit",),
+    "tracecup.front.benchmarks": ("benchmark",),
+    "tracecup.front.data": ("Data", "load", "load_demo"),
+    "tracecup.front.decorators": ("obfuscator",),
+    "tracecup.front.evaluation": ("Evaluation", "compare", "evaluate"),
+    "tracecup.front.maps": ("draw_map",),
+    "tracecup.front.naming": ("methods",),
+    "tracecup.front.releases": ("Release", "publish"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 _ROOMS = (
-    "attack",
-    "city",
-    "contest",
-    "datasets",
-    "errors",
-    "obfuscate",
-    "score",
-    "synth",
-    "traces",
-)
+    "attack", "city", "contest", "datasets", "errors", "obfuscate", "score", "synth", "traces",
+)  # fmt: skip
 """Rooms that need no import of their own; `attack` and `score` can be called (`tracecup.rooms`)."""
 
 __all__ = [

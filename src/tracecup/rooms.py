@@ -10,14 +10,14 @@ import sys
 from types import ModuleType
 from typing import Any
 
-FRONT = "tracecup.front"
+FRONT = "tracecup.front.releases"
 
 
 class VerbRoom(ModuleType):
     """A package that can be called: the verb of the same name in the front door does the work."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """What `tracecup.front` has under the room's name, with these arguments."""
+        """What the front door has under the room's name, with these arguments."""
         # By name, since rooms may not import the front door.
         front = importlib.import_module(FRONT)
         return getattr(front, self.__name__.rpartition(".")[2])(*args, **options)

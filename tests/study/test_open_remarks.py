@@ -10,7 +10,7 @@ import pytest
 from tracecup.attack import Case
 from tracecup.city import City, Clock, Grid
 from tracecup.errors import InvalidTraces
-from tracecup.study.markov_speed import Size, crowd
+from tracecup.study.markov_speed import CrowdSize, crowd
 from tracecup.study.maximum_knowledge import nearest_trace, unicity
 from tracecup.study.textbook_markov import markov_identify, markov_track
 from tracecup.traces import IdTable, SetTraces, Traces
@@ -137,7 +137,7 @@ class TestMarkovTrack:
 
 class TestCrowd:
     def test_has_the_size_that_was_asked_for(self):
-        case = crowd(Size(users=7, days=2, side=5), rng=1)
+        case = crowd(CrowdSize(users=7, days=2, side=5), rng=1)
         assert case.reference.shape == case.released.shape == (7, 40)
         assert case.city.n_regions == 25
         assert case.released.is_single

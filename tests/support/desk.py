@@ -115,7 +115,7 @@ class Desk:
         self.round.judging_at = self.round.judged_at = self.round.published_at = clock.now()
         self.round.save()
 
-    def hand_in(self, team: Team, source, **more) -> submissions.Receipt:
+    def hand_in(self, team: Team, source, **more) -> submissions.Accepted:
         """Hand in a file; a release of the trace challenge unless told otherwise."""
         if isinstance(source, bytes):
             source = io.BytesIO(source)
@@ -130,7 +130,7 @@ class Desk:
         }
         return submissions.receive(self.round, team, source=source, **{**given, **more})
 
-    def answer(self, team: Team, target: int, source=None, **more) -> submissions.Receipt:
+    def answer(self, team: Team, target: int, source=None, **more) -> submissions.Accepted:
         """Hand in an ID table against a team's release."""
         given = {"kind": "reid", "target": target, "file_name": "etable.csv"}
         return self.hand_in(team, source or self.table(), **{**given, **more})

@@ -113,7 +113,7 @@ def benchmark(
 
     folders = list(data or [])
     if demo:
-        from tracecup.front import load_demo
+        from tracecup.front.data import load_demo
 
         folders.append(load_demo().save(out / "demo"))
     if not folders:

@@ -33,7 +33,7 @@ def audit(
     `subject` is a release, or data that are published with `defence` first (pseudonyms alone by
     default).
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> found = audit(load_demo(days=2, users=6), attacks=["VisitProb-R", "Prior-T"])
     >>> 0 <= found.identified <= 6
     True

@@ -245,7 +245,7 @@ def evaluate(
     to it by their first knob; `floor=None` takes them as written. `baseline` is what
     `differences` compares with; it is run even if not asked for.
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> made = evaluate(load_demo(days=2, users=8), "RR(8)", ["VisitProb-R", "Prior-T"], seeds=2)
     >>> [(row["defence"], row["seeds"]) for row in made.summary.records()]
     [('None', 2), ('RR(8)', 2)]

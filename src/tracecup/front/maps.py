@@ -85,7 +85,7 @@ def draw_map(
     first so many, or ids (from 1). Dark regions hold many events, hospitals have a red frame, a
     line joins what followed each other on a day. O(events).
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> draw_map(load_demo(days=2, users=5), users=2)
     <TraceMap 5 users: 26 kB; save(path) writes it>
     """

@@ -77,7 +77,7 @@ def publish(
     already: `SetTraces`, `Traces`, or regions of shape (users, times) with -1 for deleted. With a
     `floor` a defence with a knob is tuned to it. `seed=None` draws from the operating system.
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> publish(load_demo(days=2, users=6), "PL(4,1)").released.shape
     (6, 40)
     """
@@ -111,7 +111,7 @@ def attack(target: Any = None, method: Any = None, **options: Any) -> Any:
     traces. `@tc.attack` and `@tc.attack(kind="trace", power=(0.1, 2))` stand above functions of
     a `case`.
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> attack(publish(load_demo(days=2, users=6)), "VisitProb-R")
     IdTable(<6 pairs>)
     """
@@ -145,7 +145,7 @@ def score(target: Release | Data | PathName, answer: Any = None) -> Score:
     - `score(release, table)`: s_R of an ID table, or of one user per pseudonym.
     - `score(release, traces)`: s_T of inferred traces, or of regions of shape (users, times).
 
-    >>> from tracecup.front import load_demo
+    >>> from tracecup.front.data import load_demo
     >>> made = publish(load_demo(days=2, users=6))
     >>> score(made).value, 0 <= score(made, attack(made, "Prior-T")).value <= 1
     (1.0, True)

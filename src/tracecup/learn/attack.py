@@ -60,7 +60,7 @@ class Schedule:
     precision: str = "bfloat16"
 
 
-class Release(NamedTuple):
+class ReleaseModel(NamedTuple):
     """A release model, the temperature of its scores, and the channel from x to the released y."""
 
     net: Network
@@ -122,21 +122,21 @@ def train_release(
     shape: NetworkShape,
     prior: Network,
     schedule: Schedule,
-    start: Release | None = None,
+    start: ReleaseModel | None = None,
     say: Say | None = None,
     checkpoint: Path | None = None,
-) -> Release:
+) -> ReleaseModel:
     """A release model and its channel for the defence(s) of the pool, new or from `start`."""
-    params = start or Release(
+    params = start or ReleaseModel(
         new_network(shape, jax.random.key(schedule.seed)), jnp.asarray(2.0), new_channel(ground)
     )
-    peaks = Release(
+    peaks = ReleaseModel(
         jax.tree.map(lambda _: schedule.rate, params.net),
         jnp.asarray(schedule.channel_rate),
         jax.tree.map(lambda _: schedule.channel_rate, params.channel),
     )
     fixed = Fixed(ground, Data.of(pool), prior)
-    made: Release = trained(_release_loss, params, peaks, schedule, fixed, say, checkpoint)
+    made: ReleaseModel = trained(_release_loss, params, peaks, schedule, fixed, say, checkpoint)
     return made
 
 
@@ -151,7 +151,7 @@ def _prior_loss(
 
 
 def _release_loss(
-    params: Release, key: Array, contrast: Array, fixed: Fixed, schedule: Schedule
+    params: ReleaseModel, key: Array, contrast: Array, fixed: Fixed, schedule: Schedule
 ) -> tuple[Array, dict[str, Array]]:
     ground, kind = fixed.ground, jnp.dtype(schedule.precision)
     slots, n_regions = _sizes(ground)

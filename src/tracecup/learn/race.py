@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracecup.attack.learned.shape import NetworkShape
-from tracecup.learn.attack import Release, Say, Schedule, train_release
+from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_release
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground
 from tracecup.learn.handout import handed_out
@@ -53,7 +53,7 @@ class Round:
     residual: float
     earlier: tuple[float, ...]
     verdicts: tuple[Verdict, ...]
-    attacker: Release
+    attacker: ReleaseModel
     releases: Regions
 
     def record(self) -> dict[str, Any]:
@@ -137,9 +137,9 @@ def race(
     tests: Pool,
     shape: NetworkShape,
     prior: Network,
-    first: Release,
+    first: ReleaseModel,
     settings: RaceSettings,
-    earlier: Sequence[Release] = (),
+    earlier: Sequence[ReleaseModel] = (),
     weight: float = FIRST_WEIGHT,
     say: Callable[[str], None] = lambda words: None,
     progress: Say | None = None,
@@ -202,7 +202,7 @@ def _missed(ground: Ground, net: Network, reference: Regions, released: Regions)
 
 
 def verdict(
-    ground: Ground, attack: Release, prior: Network, tests: Pool, team: int, released: Regions
+    ground: Ground, attack: ReleaseModel, prior: Network, tests: Pool, team: int, released: Regions
 ) -> Verdict:
     """What an attack gets from a release of one of the test teams."""
     reference, original = tests.reference[team], tests.original[team]

@@ -23,7 +23,7 @@ from tracecup.attack.learned.shape import NetworkShape
 from tracecup.city import City
 from tracecup.errors import InvalidTraces
 from tracecup.jobs import all_done
-from tracecup.learn.attack import Release, Say, Schedule, train_prior, train_release
+from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_prior, train_release
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.habits import Ground
 from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
@@ -173,7 +173,7 @@ def model_of(
     slots: int,
     training: Training,
     shape: NetworkShape,
-    release: Release,
+    release: ReleaseModel,
     prior_shape: NetworkShape,
     prior: dict[str, Any],
 ) -> LearnedModel:

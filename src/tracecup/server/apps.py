@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 
 
-class ServerConfig(AppConfig):
+class ServerApp(AppConfig):
     """tracecup's contest server."""
 
     name = "tracecup.server"

@@ -13,7 +13,7 @@ from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import methods
 from tracecup.study.comparison import BLIND, short
 from tracecup.study.context import Context, Team
-from tracecup.study.existingcells import Attack, Cells, Tuning
+from tracecup.study.existingcells import Attack, ExistingCells, Tuning
 from tracecup.study.existingsynth import COLUMNS as SYNTHESIZER_COLUMNS
 from tracecup.study.existingsynth import synthesizers
 from tracecup.study.reproduce import study
@@ -176,7 +176,7 @@ def _first_knob(written: str) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class ExistingCell:
     """One cell: a row of the table, and what the table of defences needs besides."""
 
     row: tuple[object, ...]
@@ -190,20 +190,20 @@ class Found:
 
 def table_of_cells(
     context: Context, team: Team, few: int, shields: Sequence[Tuning], swords: Sequence[Attack]
-) -> list[Found]:
+) -> list[ExistingCell]:
     """Every cell, read from its file or computed."""
     return list(_cells(context, team, few, shields, swords))
 
 
 def _cells(
     context: Context, team: Team, few: int, shields: Sequence[Tuning], swords: Sequence[Attack]
-) -> Iterator[Found]:
+) -> Iterator[ExistingCell]:
     for k, shield in enumerate(shields):
         if context.tell:
             context.tell(k, len(shields))
         slow = parse_obfuscator(shield.written).name in SLOW
         crowd = team.take_users(few) if slow else team
-        cells = Cells(context, crowd, shield)
+        cells = ExistingCells(context, crowd, shield)
         for sword in swords:
             users = few if is_costly(sword) else crowd.original.n_users
             met = cells.met(sword, min(users, crowd.original.n_users))
@@ -220,10 +220,10 @@ def _cells(
                 met["seconds"],
                 met["MB"],
             )
-            yield Found(row, cells.held["tuning"], cells.held["seconds"], cells.held["MB"])
+            yield ExistingCell(row, cells.held["tuning"], cells.held["seconds"], cells.held["MB"])
 
 
-def _defences(cells: Sequence[Found]) -> Table:
+def _defences(cells: Sequence[ExistingCell]) -> Table:
     """One row per defence: what it costs, and the strongest attack of each kind.
 
     On all users it was given, and on the few that costly attacks meet.
@@ -264,20 +264,20 @@ def _defences(cells: Sequence[Found]) -> Table:
     return Table.of(DEFENCES, rows)
 
 
-def _strongest(cells: Sequence[Found]) -> tuple[Found, Found]:
+def _strongest(cells: Sequence[ExistingCell]) -> tuple[ExistingCell, ExistingCell]:
     """The strongest re-identification, and the strongest inference that uses the release."""
     reid = min((one for one in cells if one["kind"] == "reid"), key=_score)
     seeing = (one for one in cells if one["kind"] == "trace" and not _blind(one))
     return reid, min(seeing, key=_score)
 
 
-def _users(one: Found) -> int:
+def _users(one: ExistingCell) -> int:
     return int(str(one["users"]))
 
 
-def _score(one: Found) -> float:
+def _score(one: ExistingCell) -> float:
     return float(str(one["score"]))
 
 
-def _blind(one: Found) -> bool:
+def _blind(one: ExistingCell) -> bool:
     return str(one["attack"]).partition("(")[0] in BLIND

@@ -88,7 +88,7 @@ class Tuning:
         return replace(candidate, **{self.knob: good}), f"by {self.knob}"
 
 
-class Cells:
+class ExistingCells:
     """What is known of one defence, and how to find out the rest."""
 
     def __init__(self, context: Context, team: Team, tuning: Tuning) -> None:

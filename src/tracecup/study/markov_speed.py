@@ -36,7 +36,7 @@ ACCURACY_USERS, ACCURACY_RELEASE = 500, "PL(4,1)"
 
 
 @dataclass(frozen=True)
-class Size:
+class CrowdSize:
     """How much data an attack gets: users, days of 20 events, regions on a side."""
 
     users: int
@@ -59,7 +59,7 @@ WORKS: dict[str, tuple[int, Work]] = {
 }
 """Attack -> how many users it can be given here, and what is timed."""
 FACTORS, QUICK_FACTORS = (0.25, 0.5, 1.0, 2.0), (0.25, 0.5)
-GROWTH: dict[str, Callable[[Size, float], Size]] = {
+GROWTH: dict[str, Callable[[CrowdSize, float], CrowdSize]] = {
     "users": lambda size, by: replace(size, users=round(size.users * by)),
     "events": lambda size, by: replace(size, days=max(1, round(size.days * by))),
     "regions": lambda size, by: replace(size, side=round(size.side * math.sqrt(by))),
@@ -100,7 +100,7 @@ def speed(context: Context) -> StudyResult:
     )
 
 
-def crowd(size: Size, rng: Rng = None) -> Case:
+def crowd(size: CrowdSize, rng: Rng = None) -> Case:
     """Made-up people: at home every other time, else near it; the release is one cell off."""
     random, side = generator(rng), size.side
     clock = Clock.regular(size.days, SLOTS)
@@ -118,13 +118,13 @@ def crowd(size: Size, rng: Rng = None) -> Case:
 
 def _measured(context: Context, yardstick: float) -> Iterator[tuple[str | float, ...]]:
     factors = QUICK_FACTORS if context.quick else FACTORS
-    small = crowd(Size(2, 1, 8))
+    small = crowd(CrowdSize(2, 1, 8))
     for _, work in WORKS.values():
         work(small, np.ones((64, 64)))  # compiles
     for grows, grown in GROWTH.items():
         for name, (users, work) in WORKS.items():
             for by in factors:
-                size = grown(Size(users), by)
+                size = grown(CrowdSize(users), by)
                 case = crowd(size, context.seed_of("beyond3", "speed"))
                 noise = np.exp(-4.0 * case.city.grid.distances)
                 seconds = _seconds(partial(work, case, noise))

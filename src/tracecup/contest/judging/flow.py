@@ -39,7 +39,7 @@ class Hashed(Protocol):
         """SHA-256 of the plain content of a file; None where there is none."""
 
 
-class World(Protocol):
+class PeopleSource(Protocol):
     """Where the people of a contest come from."""
 
     def data(self, entry: Entry, clock: Any, users: int, seed: int) -> tuple[Traces, Traces]:
@@ -71,7 +71,7 @@ class SampleAttack:
         return run_attack(kind, self.name, case, seed)
 
 
-def make_data(judge: Judge, world: World, entry: Entry, seed: int) -> tuple[Traces, Traces]:
+def make_data(judge: Judge, world: PeopleSource, entry: Entry, seed: int) -> tuple[Traces, Traces]:
     """Reference traces for everybody, original traces for the team and the judge; `seed` is the
     contest's.
     """

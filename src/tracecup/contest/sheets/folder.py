@@ -21,7 +21,7 @@ from tracecup.errors import InvalidTraces
 from tracecup.score import FLOOR
 
 Part = Literal["reid", "trace", "utility"]
-Places = dict[str, dict[Part, "Place"]]
+Places = dict[str, dict[Part, "SheetPlace"]]
 
 _PARTS: dict[str, Part] = {
     "reidentification": "reid",
@@ -37,7 +37,7 @@ _NO_ROUND = ("total", "figure")
 
 
 @dataclass(frozen=True)
-class Place:
+class SheetPlace:
     """A file, and of a workbook the sheet in it."""
 
     path: Path
@@ -52,9 +52,9 @@ def find_sheets(root: Path) -> Places:
             for name in sheet_names(path):
                 said = _SHEET.fullmatch(name)
                 words = said.groups() if said else ("", name)
-                _keep(found, words[0], words[1], Place(path, name))
+                _keep(found, words[0], words[1], SheetPlace(path, name))
         elif (named := _FILE.fullmatch(path.name)) and path.is_file():
-            _keep(found, named[1], named[2], Place(path))
+            _keep(found, named[1], named[2], SheetPlace(path))
     whole = {name: held for name, held in found.items() if {"reid", "trace"} <= set(held)}
     usual = list(ROUND_WEIGHTS)
     return dict(
@@ -80,7 +80,7 @@ def read_rounds(places: Places, floor: float = FLOOR) -> tuple[list[Round], list
     return rounds, said
 
 
-def _keep(found: Places, name: str, what: str, place: Place) -> None:
+def _keep(found: Places, name: str, what: str, place: SheetPlace) -> None:
     part = _PARTS.get(re.sub(r"[^a-z]", "", what.lower()))
     if part is None or name.lower() in _NO_ROUND:
         return

@@ -28,6 +28,7 @@ from tracecup.server.models import (
 )
 from tracecup.server.models.submissions import STATES
 from tracecup.server.organising.repairs import may_rerun
+from tracecup.server.people.data import OpenLink, open_link
 
 PAGE = 50
 
@@ -75,19 +76,6 @@ class TeamRow(Schema):
     extensions: list[ExtensionRow]
 
 
-class LinkRow(Schema):
-    """A one-time link that was not used yet; the secret itself is shown once, when made."""
-
-    id: int
-    purpose: str
-    team: int | None
-    team_name: str
-    name: str
-    email: str
-    created_at: datetime
-    expires_at: datetime
-
-
 class OrganiserRow(Schema):
     """Somebody who runs the contest."""
 
@@ -113,7 +101,7 @@ class TeamsPage(Schema):
     join_open: bool
     teams: list[TeamRow]
     deleted: list[DeletedTeam]
-    links: list[LinkRow]
+    links: list[OpenLink]
     organisers: list[OrganiserRow]
 
 
@@ -194,19 +182,7 @@ def teams_page(role: Role, round: Round | None = None) -> TeamsPage:
             DeletedTeam(number=one.number, name=one.name, deleted_at=one.deleted_at)
             for one in contest.teams.exclude(deleted_at=None).order_by("number")
         ],
-        links=[
-            LinkRow(
-                id=one.pk,
-                purpose=one.purpose,
-                team=one.team.number if one.team else None,
-                team_name=one.team.name if one.team else "",
-                name=one.name,
-                email=one.email,
-                created_at=one.created_at,
-                expires_at=one.expires_at,
-            )
-            for one in links.select_related("team").order_by("-pk")
-        ],
+        links=[open_link(one) for one in links.select_related("team").order_by("-pk")],
         organisers=[
             OrganiserRow(
                 id=one.person.pk,

@@ -90,7 +90,7 @@ class LinkInfo(Schema):
 
 
 class OpenLink(Schema):
-    """An invitation that nobody has used yet."""
+    """A one-time link that was not used yet; the secret itself is shown once, when made."""
 
     id: int
     purpose: str
@@ -185,7 +185,7 @@ def link(found: OneTimeLink) -> LinkInfo:
 
 
 def open_link(found: OneTimeLink) -> OpenLink:
-    """An open invitation."""
+    """A link as its page shows it."""
     return OpenLink(
         id=found.pk,
         purpose=found.purpose,

@@ -43,7 +43,7 @@ from tracecup.server.storage import store
 
 
 @dataclass(frozen=True)
-class Plan:
+class ArchivePlan:
     """What lies where in the archive: `files` by SHA-256, `texts` as they are.
 
     `received`: those of them that teams handed in, for which they have receipts.
@@ -67,12 +67,12 @@ def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None)
     return out
 
 
-def archive_plan(round: Round, result_set: ResultSet | None = None) -> Plan:
+def archive_plan(round: Round, result_set: ResultSet | None = None) -> ArchivePlan:
     """Where everything of a round belongs; with the results of a set, if one is given."""
-    return _Planner(round).plan(result_set)
+    return _ArchivePlanner(round).plan(result_set)
 
 
-class _Planner:
+class _ArchivePlanner:
     def __init__(self, round: Round) -> None:
         self.round, self.contest = round, round.contest
         rows = Release.objects.filter(round=round).select_related("team", "submission")
@@ -86,7 +86,7 @@ class _Planner:
         self.texts: dict[str, str] = {}
         self.received: dict[str, str] = {}
 
-    def plan(self, result_set: ResultSet | None) -> Plan:
+    def plan(self, result_set: ResultSet | None) -> ArchivePlan:
         self.files[f"{PUBLIC}/{CITY_FILE}"] = self.stored[CITY_FILE]
         self.files[f"{PUBLIC}/{CLOCK_FILE}"] = self.stored[CLOCK_FILE]
         for row in self.releases:
@@ -104,7 +104,7 @@ class _Planner:
         self.about(tries)
         for name, (sha256, _) in (result_set.files if result_set else {}).items():
             self.files[f"{RESULTS}/{name}"] = sha256
-        return Plan(self.files, self.texts, self.received)
+        return ArchivePlan(self.files, self.texts, self.received)
 
     def data_set(self, row: Release) -> None:
         entry, at, out = entry_of(row), self.at, row.is_published

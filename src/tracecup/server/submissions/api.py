@@ -332,7 +332,7 @@ def _common(request: HttpRequest, role: Role, fields: dict[str, str]) -> dict[st
     }
 
 
-def _answer(receipt: submissions.Receipt) -> Status[SubmissionInfo] | HttpResponse:
+def _answer(receipt: submissions.Accepted) -> Status[SubmissionInfo] | HttpResponse:
     """The submission, or the refusal of a rejected one with its receipt."""
     made = receipt.submission
     if made.state != "rejected":

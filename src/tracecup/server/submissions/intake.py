@@ -40,7 +40,7 @@ from tracecup.server.windows import require_open
 
 
 @dataclass(frozen=True)
-class Receipt:
+class Accepted:
     """What became of a file; `repeated`: it was here before under the same key.
 
     `already`: under another key the team had handed in the same answer; this one costs nothing.
@@ -73,7 +73,7 @@ class Handed:
         return {"kind": self.kind, "challenge": self.challenge, "target": self.target}
 
 
-def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Receipt:
+def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Accepted:
     """Take in a file that is on disk; see `submissions.receive` for what that means."""
     known = _known(round, team, handed, file.sha256)
     if known is not None:
@@ -96,7 +96,7 @@ def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Receipt:
         made = _insert(round, team, handed, file, checked)
         if made.charged:  # it costs a try, and these are counted
             counted.delete()
-        return Receipt(made)
+        return Accepted(made)
 
 
 def _insert(
@@ -160,20 +160,20 @@ def shown_name(name: str) -> str:
     return "".join(one if one.isprintable() else "?" for one in last)[:200] or "file"
 
 
-def _known(round: Round, team: Team, handed: Handed, sha256: str) -> Receipt | None:
+def _known(round: Round, team: Team, handed: Handed, sha256: str) -> Accepted | None:
     found = Submission.objects.filter(team=team, idempotency_key=handed.key).first()
     if found is None:
         return _same_answer(round, team, handed, sha256)
     was = {"kind": found.kind, "challenge": found.challenge, "target": found.target}
     if found.sha256 == sha256 and found.round_id == round.pk and was == handed.place:
-        return Receipt(found, repeated=True)
+        return Accepted(found, repeated=True)
     raise Refused(
         "conflict",
         _("This idempotency key was used for another file; take a new key for a new file."),
     )
 
 
-def _same_answer(round: Round, team: Team, handed: Handed, sha256: str) -> Receipt | None:
+def _same_answer(round: Round, team: Team, handed: Handed, sha256: str) -> Accepted | None:
     """The standing answer with the same content for the same target: it would score the same.
 
     A release is taken each time: handed in again, it is the one that counts from then on.
@@ -182,7 +182,7 @@ def _same_answer(round: Round, team: Team, handed: Handed, sha256: str) -> Recei
         return None
     same = Submission.objects.filter(round=round, team=team, **handed.place, sha256=sha256)
     found = same.filter(state__in=STANDING).order_by("id").first()
-    return Receipt(found, already=True) if found is not None else None
+    return Accepted(found, already=True) if found is not None else None
 
 
 def _admit(round: Round, team: Team, handed: Handed) -> None:

@@ -37,18 +37,18 @@ from tracecup.server.submissions.choices import (
     restore,
     withdraw,
 )
-from tracecup.server.submissions.intake import Handed, Receipt, take
+from tracecup.server.submissions.intake import Accepted, Handed, take
 from tracecup.server.submissions.quotas import Quota, allowed, quota, targets
-from tracecup.server.submissions.unpacking import Member, members
+from tracecup.server.submissions.unpacking import PackedFile, members
 from tracecup.server.web.incoming import Source, spooled
 from tracecup.server.windows import require_open
 
 __all__ = [
+    "Accepted",
     "BatchItem",
     "BatchReceipt",
     "Checked",
     "Quota",
-    "Receipt",
     "allowed",
     "check_only",
     "choose",
@@ -71,7 +71,7 @@ class BatchItem:
     """What became of one file of an archive: a receipt, or why it was refused."""
 
     name: str
-    receipt: Receipt | None = None
+    receipt: Accepted | None = None
     refused: Refused | None = None
 
 
@@ -130,7 +130,7 @@ def receive(
     method: str = "",
     consent: bool = False,
     confirm_invalid: bool = False,
-) -> Receipt:
+) -> Accepted:
     """Take in one file.
 
     A file in a wrong format gives a receipt with state `rejected`; it costs no try and its bytes
@@ -269,7 +269,7 @@ def _require_name(team: Team, kind: str, challenge: str, target: int | None, nam
     )
 
 
-def _take_member(round: Round, team: Team, base: Handed, member: Member) -> BatchItem:
+def _take_member(round: Round, team: Team, base: Handed, member: PackedFile) -> BatchItem:
     """Judge one file of an archive by itself."""
     try:
         if member.problem:

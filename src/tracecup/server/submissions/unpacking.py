@@ -44,7 +44,7 @@ class _Budget:
 
 
 @dataclass(frozen=True)
-class Member:
+class PackedFile:
     """One file of an archive: `name` its last part, `problem` why it is not even opened."""
 
     name: str
@@ -72,7 +72,7 @@ class Member:
             yield block
 
 
-def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]:
+def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[PackedFile]:
     """The files of a zip archive, one after another; use each before the next.
 
     `Refused` for what is no zip archive, has too many entries or says that it unpacks to more
@@ -92,7 +92,7 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[Member]
             same = Counter(_meaning(info) for info in infos)
             for info in infos:
                 problem = _problem(info, member_bytes, repeated=same[_meaning(info)] > 1)
-                yield Member(
+                yield PackedFile(
                     _last(info.filename),
                     _shown(info.filename),
                     problem,

@@ -39,7 +39,7 @@ Effect = Literal["new-team", "new-link", "replaced-link", "nothing"]
 
 
 @dataclass(frozen=True)
-class PlannedRow:
+class PlannedLine:
     """What one line of the file will do.
 
     `new-team`: makes the team and a link; `new-link`: one more link of the team; `replaced-link`:
@@ -55,10 +55,10 @@ class PlannedRow:
 
 
 @dataclass(frozen=True)
-class TeamPlan:
+class ListPlan:
     """What a file will do, or what is wrong with it; `text` is the file."""
 
-    rows: tuple[PlannedRow, ...]
+    rows: tuple[PlannedLine, ...]
     problems: tuple[Problem, ...]
     text: str = field(default="", repr=False)
 
@@ -73,17 +73,17 @@ class TeamPlan:
         return sum(row.effect != "nothing" for row in self.rows)
 
 
-def plan_csv(contest: Contest, text: str) -> TeamPlan:
+def plan_csv(contest: Contest, text: str) -> ListPlan:
     """Read a list of teams and say, line by line, what it will do. Changes nothing."""
     text = text.removeprefix("\ufeff")
     problems: list[Problem] = []
     lines = _lines(text, problems)
-    rows = _Planner(contest, problems).plan(lines)
+    rows = _ListPlanner(contest, problems).plan(lines)
     problems.sort(key=lambda one: int(one["line"]))
-    return TeamPlan(tuple(rows), tuple(problems[:MAX_PROBLEMS]), text)
+    return ListPlan(tuple(rows), tuple(problems[:MAX_PROBLEMS]), text)
 
 
-def apply_csv(contest: Contest, plan: TeamPlan, actor: Actor) -> list[Invitation]:
+def apply_csv(contest: Contest, plan: ListPlan, actor: Actor) -> list[Invitation]:
     """Do what was planned: all of it in one transaction. `Refused` if it is not the same any more.
 
     The links are shown once, here.
@@ -229,7 +229,7 @@ def _line(
     found.append((number, dict.fromkeys(COLUMNS, "") | dict(zip(columns, values, strict=True))))
 
 
-class _Planner:
+class _ListPlanner:
     """Checks lines against the contest and against the lines before."""
 
     def __init__(self, contest: Contest, problems: list[Problem]) -> None:
@@ -251,7 +251,7 @@ class _Planner:
         self.lines_of: dict[str, int] = {}
         self.new: dict[str, int] = {}
 
-    def plan(self, lines: list[tuple[int, dict[str, str]]]) -> list[PlannedRow]:
+    def plan(self, lines: list[tuple[int, dict[str, str]]]) -> list[PlannedLine]:
         """What each line will do."""
         rows = [row for number, values in lines if (row := self._row(number, values)) is not None]
         taken = self.contest.teams.count() + len(self.new)
@@ -260,7 +260,7 @@ class _Planner:
             self.problems.append(problem("team", expected, str(taken)))
         return rows
 
-    def _row(self, line: int, values: dict[str, str]) -> PlannedRow | None:
+    def _row(self, line: int, values: dict[str, str]) -> PlannedLine | None:
         bad: list[Problem] = []
         name = checked_text("team", values["team"], MAX_TEAM_NAME, bad)
         person = checked_text("name", values["name"], MAX_NAME, bad)
@@ -280,7 +280,7 @@ class _Planner:
         effect = self._effect(key, address, line)
         if team is not None and self._is_there(team, values):
             effect = "nothing"
-        return PlannedRow(line, name, division, person, email, effect)
+        return PlannedLine(line, name, division, person, email, effect)
 
     def _division(self, key: str, division: str, bad: list[Problem]) -> str:
         """The division of the team; an empty one means: as before."""

@@ -53,7 +53,7 @@ def _city(setting: Setting) -> City:
     return BuiltinWorld().city
 
 
-def _world(setting: Setting) -> flow.World:
+def _world(setting: Setting) -> flow.PeopleSource:
     if OWN_CITY not in setting.payload["files"]:
         return BuiltinWorld()
     return _own_world(setting)
