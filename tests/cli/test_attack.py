@@ -24,6 +24,7 @@ from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.device import NumpyArrays
 from tracecup.registry import parse
+from tracecup.risk import unicity
 from tracecup.safeio import Limits
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import (
@@ -212,6 +213,19 @@ class TestMeasure:
         assert told["interval"] == [wanted.interval.low, wanted.interval.high]
         assert run(["measure", name, *arguments]) == 0
         assert f"{wanted.value:.4f}" in capsys.readouterr().out
+
+    def test_large_files_are_read_in_parts(
+        self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:  # fmt: skip
+        released = SetTraces.of_traces(ORIGINAL)
+        write_obfuscated(tmp_path / "anotraces_x.parquet", released)
+        write_traces(tmp_path / "orgtraces_x.parquet", ORIGINAL)
+        monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=100))
+        arguments = [*files[:4], "--original", str(tmp_path / "orgtraces_x.parquet")]
+        arguments += ["--obfuscated", str(tmp_path / "anotraces_x.parquet"), "--json"]
+        assert run(["measure", "Unicity(2)", *arguments]) == 0
+        assert json.loads(capsys.readouterr().out)["value"] == unicity(ORIGINAL, points=2).value
 
     def test_says_which_traces_are_missing(
         self, files: list[str], capsys: pytest.CaptureFixture[str]

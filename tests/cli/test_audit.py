@@ -9,6 +9,7 @@ from tracecup import City, Grid, SetTraces, Traces
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.safeio import Limits
 from tracecup.traces import files
 
 CLOCK = ContestClock.regular(2, slots=3)
@@ -65,6 +66,24 @@ class TestContestFiles:
         code, said = answer(capsys, f"{BASE} --obfuscated ano.csv --top 2")
         assert (code, said["reidentification"]["rate"]) == (0, 1)
         assert len(said["worst_users"]) == 2
+
+    @pytest.mark.parametrize(
+        "cells", ["--released pub.csv --id-table ptable.csv", "--obfuscated ano.csv"]
+    )
+    def test_files_that_are_read_in_parts(self, cells, folder, capsys, monkeypatch, in_small_parts):
+        for name in ("ref", "org", "ano", "pub"):
+            files.convert(f"{name}.csv", f"{name}.parquet")
+        words = f"{BASE} {cells} --per-user"
+        wanted = answer(capsys, words)[1]
+        monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=20))
+        for name in ("ref", "org", "ano", "pub"):
+            words = words.replace(f"{name}.csv", f"{name}.parquet")
+        said = answer(capsys, words)[1]
+        for one in (wanted, said):
+            for attacks in (one["reidentification"], one["trace_inference"]):
+                for told in attacks["attacks"].values():
+                    told.pop("seconds")
+        assert said == wanted
 
     def test_without_id_table(self, folder, capsys):
         code, said = answer(capsys, f"{BASE} --released pub.csv")

@@ -6,7 +6,7 @@ From the contest's files, or from raw tables of positions.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 from rich.markup import escape
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tracecup.study.audit import Subject
     from tracecup.study.rawtables import Cutting
     from tracecup.study.verdict import Answer
+    from tracecup.traces import Traces
 
 FILES = "Contest files"
 RAW = "Raw tables"
@@ -388,24 +389,37 @@ def _from_files(
     from tracecup.rng import child_seed
     from tracecup.study.audit import Subject
     from tracecup.traces.files import read_id_table, read_obfuscated, read_released, read_traces
+    from tracecup.traces.largefiles import is_large, read_large_cells, read_large_traces, users_of
 
     if (released is None) == (obfuscated is None):
         raise InvalidParameter("give one of --released and --obfuscated")
     if obfuscated is not None and id_table is not None:
         raise InvalidParameter("--obfuscated is shuffled here and takes no --id-table")
     times, regions = read_clock(clock), where.n_regions
-    truth = read_traces(original, n_regions=regions, clock=times.original, gaps=True)
+    cells_file = obfuscated or released
+    assert cells_file is not None  # one of both is given
+    large = any(map(is_large, (cells_file, original, reference)))
+    users = users_of(cells_file, times.original) if large else 0
+
+    def traces(path: Path, kind: Literal["original", "reference"]) -> Traces:
+        clock = getattr(times, kind)
+        if large:
+            return read_large_traces(path, kind, n_regions=regions, clock=clock, users=users)
+        m = users or None
+        return read_traces(path, kind, n_regions=regions, clock=clock, users=m, gaps=True)
+
+    truth = traces(original, "original")
     users = truth.n_users
-    known = read_traces(
-        reference, "reference", n_regions=regions, clock=times.reference, users=users, gaps=True
-    )
-    table = None
+    known = traces(reference, "reference")
+    table = read_id_table(id_table, users=users) if id_table else None
+    kind: Literal["obfuscated", "released"] = "obfuscated" if obfuscated else "released"
+    if large:
+        public = read_large_cells(cells_file, kind, n_regions=regions, clock=times.original)
+    else:
+        read = read_obfuscated if obfuscated else read_released
+        public = read(cells_file, users=users, clock=times.original, n_regions=regions)
     if obfuscated is not None:
-        cells = read_obfuscated(obfuscated, users=users, clock=times.original, n_regions=regions)
-        public, table = pseudonymize(cells, child_seed(seed, "shuffle"))
-    elif released is not None:
-        public = read_released(released, n_regions=regions, clock=times.original, users=users)
-        table = read_id_table(id_table, users=users) if id_table else None
+        public, table = pseudonymize(public, child_seed(seed, "shuffle"))
     return Subject(where, known, truth, public, table, tuple(str(user) for user in truth.users))
 
 

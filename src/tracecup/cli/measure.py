@@ -20,6 +20,7 @@ from tracecup.cli.common import (
     Seed,
     emit,
     load_city,
+    progress,
     table_of,
 )
 
@@ -60,7 +61,9 @@ def measure(
     from tracecup.city import read_clock
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
+    from tracecup.scratch import listening
     from tracecup.traces.files import read_obfuscated, read_traces
+    from tracecup.traces.largefiles import is_large, read_large_cells, read_large_traces, users_of
 
     method = parse("measure", name)
     if not isinstance(method, Measure):
@@ -71,14 +74,21 @@ def measure(
             f"{method} looks at the {method.known} traces: give --{method.known}"
         )
     where, times = load_city(city), read_clock(clock)
-    truth = read_traces(
-        file, method.known, n_regions=where.n_regions, clock=getattr(times, method.known), gaps=True
-    )
-    released = read_obfuscated(
-        obfuscated, users=truth.n_users, clock=times.original, n_regions=where.n_regions
-    )
+    part, regions = getattr(times, method.known), where.n_regions
+    if is_large(file) or is_large(obfuscated):
+        m = users_of(obfuscated, times.original)
+        truth = read_large_traces(file, method.known, n_regions=regions, clock=part, users=m)
+        released = read_large_cells(
+            obfuscated, "obfuscated", n_regions=regions, clock=times.original
+        )
+    else:
+        truth = read_traces(file, method.known, n_regions=regions, clock=part, gaps=True)
+        released = read_obfuscated(
+            obfuscated, users=truth.n_users, clock=times.original, n_regions=regions
+        )
     started = time.perf_counter()
-    found = method.measure(where, truth, released, seed, confidence=confidence)
+    with progress("measuring") as advance, listening(advance):
+        found = method.measure(where, truth, released, seed, confidence=confidence)
     seconds = time.perf_counter() - started
     interval = found.interval
     value = None if math.isnan(found.value) else found.value

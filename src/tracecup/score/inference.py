@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.score.intervals import CONFIDENCE, mean_interval, ratio_interval
@@ -17,6 +18,8 @@ from tracecup.score.utility import REACH_KM, check_originals
 from tracecup.traces import Traces
 
 HOSPITAL_WEIGHT = 10.0
+EVENT_BYTES = 64
+"""What an event costs while its block is scored."""
 
 
 def inference_score(
@@ -43,9 +46,13 @@ def inference_score(
         raise InvalidParameter(f"hospital_weight must be a finite number > 0: {hospital_weight}")
     if not 0 < reach_km < float("inf"):
         raise InvalidParameter(f"reach_km must be a finite number > 0, got {reach_km}")
-    miss = np.minimum(1.0, _distances(city, original, inferred) / reach_km)
-    weight = np.where(city.is_hospital, hospital_weight, 1.0)[original.regions]
-    sums, weights = (weight * miss).sum(axis=1), weight.sum(axis=1)
+    _check(city, original, inferred)
+    weight_of = np.where(city.is_hospital, hospital_weight, 1.0)
+    sums, weights = np.empty(original.n_users), np.empty(original.n_users)
+    for users in user_blocks(original):
+        weight = weight_of[original.regions[users]]
+        miss = np.minimum(1.0, _distances(city, original, inferred, users) / reach_km)
+        sums[users], weights[users] = (weight * miss).sum(axis=1), weight.sum(axis=1)
     return Score(
         "s_T",
         float(sums.sum() / weights.sum()),
@@ -58,13 +65,21 @@ def expected_error_score(
     city: City, original: Traces, inferred: Traces, confidence: float = CONFIDENCE
 ) -> Score:
     """Expected error: the plain mean of the distances beta, in km (Shokri et al., 2011)."""
-    per_user = _distances(city, original, inferred).mean(axis=1)
+    _check(city, original, inferred)
+    per_user = np.empty(original.n_users)
+    for users in user_blocks(original):
+        per_user[users] = _distances(city, original, inferred, users).mean(axis=1)
     interval = mean_interval(per_user, confidence, upper=None)
     return Score("expected error", float(per_user.mean()), per_user, interval, unit="km")
 
 
-def _distances(city: City, original: Traces, inferred: Traces) -> NDArray[np.float64]:
-    """Distance in km at every event, shape (m, l)."""
+def user_blocks(traces: Traces) -> list[slice]:
+    """Blocks of users whose events take about 64 MiB of work."""
+    parts = scratch.parts(traces.n_users, EVENT_BYTES * traces.times)
+    return [slice(low, high) for low, high in parts]
+
+
+def _check(city: City, original: Traces, inferred: Traces) -> None:
     check_originals(city, original)
     if original.shape != inferred.shape:
         raise InvalidTraces(f"original traces are {original.shape}, inferred {inferred.shape}")
@@ -72,4 +87,8 @@ def _distances(city: City, original: Traces, inferred: Traces) -> NDArray[np.flo
         raise InvalidTraces("inferred traces name a region for every event, but some have none")
     if int(inferred.regions.max()) >= city.n_regions:
         raise InvalidTraces(f"inferred region {int(inferred.regions.max())} is not in the city")
-    return city.grid.distance(original.regions, inferred.regions)
+
+
+def _distances(city: City, original: Traces, inferred: Traces, users: slice) -> NDArray[np.float64]:
+    """Distance in km at every event of a block of users."""
+    return city.grid.distance(original.regions[users], inferred.regions[users])

@@ -22,6 +22,7 @@ from tracecup.score import (
     ratio_interval,
     utility_score,
 )
+from tracecup.score.inference import user_blocks
 from tracecup.score.intervals import CONFIDENCE
 from tracecup.traces import SetTraces, Traces
 
@@ -50,16 +51,20 @@ def observed_utility(
     """
     if not original.has_gaps:
         return utility_score(city, original, obfuscated, floor=floor, confidence=confidence)
-    seen = _seen(original)
+    _check_seen(original)
     if obfuscated.shape != original.shape:
         raise InvalidTraces(
             f"original traces are {original.shape}, obfuscated ones {obfuscated.shape}"
         )
-    # A deleted cell is worth 0 whatever the truth: unobserved events add nothing to the sums.
-    kept = _without(obfuscated, ~seen)
-    filled = Traces(np.where(seen, original.regions, 0), original.users, original.clock)
-    sums = utility_score(city, filled, kept).per_user * original.times
-    events = seen.sum(axis=1).astype(np.float64)
+    sums, events = np.empty(original.n_users), np.empty(original.n_users)
+    for users in user_blocks(original):
+        true = original.take_users(users)
+        seen = true.regions >= 0
+        # A deleted cell is worth 0 whatever the truth: unobserved events add nothing to the sums.
+        kept = _without(obfuscated.take_users(users), ~seen)
+        filled = Traces(np.where(seen, true.regions, 0), true.users, true.clock)
+        sums[users] = utility_score(city, filled, kept).per_user * original.times
+        events[users] = seen.sum(axis=1)
     value, per_user, interval = _ratio(sums, events, confidence)
     return UtilityScore("s_U", value, per_user, interval, floor=floor)
 
@@ -74,10 +79,11 @@ def observed_inference(
     """
     if not original.has_gaps:
         return inference_score(city, original, inferred, confidence=confidence)
-    seen = _seen(original)
-    miss = np.minimum(1.0, _distances(city, original, inferred, seen) / REACH_KM)
-    weights = event_weights(city, original)
-    sums = (_weight(city, original, seen) * miss).sum(axis=1)
+    _check(city, original, inferred)
+    sums, weights = np.empty(original.n_users), event_weights(city, original)
+    for users in user_blocks(original):
+        miss = np.minimum(1.0, _distances(city, original, inferred, users) / REACH_KM)
+        sums[users] = (_weight(city, original, users) * miss).sum(axis=1)
     value, per_user, interval = _ratio(sums, weights, confidence)
     return Score("s_T", value, per_user, interval)
 
@@ -88,16 +94,22 @@ def observed_error(
     """Expected error (km) over observed events: the mean of their distances beta."""
     if not original.has_gaps:
         return expected_error_score(city, original, inferred, confidence)
-    seen = _seen(original)
-    sums = _distances(city, original, inferred, seen).sum(axis=1)
-    events = seen.sum(axis=1).astype(np.float64)
+    _check(city, original, inferred)
+    sums, events = np.empty(original.n_users), np.empty(original.n_users)
+    for users in user_blocks(original):
+        sums[users] = _distances(city, original, inferred, users).sum(axis=1)
+        events[users] = (original.regions[users] >= 0).sum(axis=1)
     value, per_user, interval = _ratio(sums, events, confidence, upper=None)
     return Score("expected error", value, per_user, interval, unit="km")
 
 
 def event_weights(city: City, original: Traces) -> NDArray[np.float64]:
     """Sum of the weights of each user's observed events, shape (m,): 10 in hospitals, else 1."""
-    return np.asarray(_weight(city, original, _seen(original)).sum(axis=1))
+    _check_seen(original)
+    weights = np.empty(original.n_users)
+    for users in user_blocks(original):
+        weights[users] = _weight(city, original, users).sum(axis=1)
+    return weights
 
 
 def difference(
@@ -116,30 +128,32 @@ def difference(
     return higher.value - lower.value, Interval(found.low - 1, high, confidence, found.method)
 
 
-def _seen(original: Traces) -> NDArray[np.bool_]:
-    seen = np.asarray(original.regions >= 0)
-    if not seen.any():
+def _check_seen(original: Traces) -> None:
+    if int(original.regions.max(initial=-1)) < 0:
         raise InvalidTraces("original traces without any observed event have no score")
-    return seen
 
 
-def _weight(city: City, original: Traces, seen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    weight = np.where(city.is_hospital, HOSPITAL_WEIGHT, 1.0)
-    return np.where(seen, weight[original.regions], 0.0)
-
-
-def _distances(
-    city: City, original: Traces, inferred: Traces, seen: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """Distance in km at observed events, 0 elsewhere."""
+def _check(city: City, original: Traces, inferred: Traces) -> None:
+    _check_seen(original)
     if original.shape != inferred.shape:
         raise InvalidTraces(f"original traces are {original.shape}, inferred {inferred.shape}")
-    if bool((inferred.regions[seen] < 0).any()):
-        raise InvalidTraces("inferred traces name a region for every event, but some have none")
     for name, traces in (("original", original), ("inferred", inferred)):
         if int(traces.regions.max()) >= city.n_regions:
             raise InvalidTraces(f"{name} region {int(traces.regions.max())} is not in the city")
-    return np.where(seen, city.grid.distance(original.regions, inferred.regions), 0.0)
+
+
+def _weight(city: City, original: Traces, users: slice) -> NDArray[np.float64]:
+    weight, regions = np.where(city.is_hospital, HOSPITAL_WEIGHT, 1.0), original.regions[users]
+    return np.where(regions >= 0, weight[regions], 0.0)
+
+
+def _distances(city: City, original: Traces, inferred: Traces, users: slice) -> NDArray[np.float64]:
+    """Distance in km at observed events of a block of users, 0 elsewhere."""
+    here, there = original.regions[users], inferred.regions[users]
+    seen = here >= 0
+    if bool((there[seen] < 0).any()):
+        raise InvalidTraces("inferred traces name a region for every event, but some have none")
+    return np.where(seen, city.grid.distance(here, there), 0.0)
 
 
 def _without(cells: SetTraces, gone: NDArray[np.bool_]) -> SetTraces:

@@ -27,13 +27,15 @@ POINTS = (1, 2, 3, 4)
 KNOWN = 2
 """Known points of the other measures."""
 WITHIN_KM = 0.5
+MOST_EVENTS = 40_000_000
+"""Events of the reference up to which membership is looked at: it holds some 100 bytes of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Exposure:
     """Known-points risk of every kind, unicity for 1 to 4 points, homes and membership.
 
-    `presence` is None for too few users.
+    `presence` is None for too few users, and for too many events, which `too_large` says.
     """
 
     unicity: tuple[Unicity, ...]
@@ -42,6 +44,7 @@ class Exposure:
     homes: HomesFound
     within_km: float
     presence: Presence | None
+    too_large: bool = False
 
     def why(self, audit: Audit, user: int) -> tuple[str, ...]:
         """What exposes a user (by position), the strongest reasons first."""
@@ -73,6 +76,7 @@ def exposure_of(
     cells = subject.released.take_users(subject.table.inverse())
     truth = subject.original
     rng = child_seed(seed, "unicity")
+    too_large = subject.reference.regions.size > MOST_EVENTS
     return Exposure(
         tuple(unicity(truth, cells, points=k, rng=rng, confidence=confidence) for k in POINTS),
         tuple(known_points_risk(kind, truth, cells, points=KNOWN) for kind in KINDS),
@@ -86,8 +90,9 @@ def exposure_of(
             child_seed(seed, "presence"),
             confidence=confidence,
         )
-        if truth.n_users >= FEWEST and bool((subject.reference.regions >= 0).any())
+        if truth.n_users >= FEWEST and not too_large and subject.reference.regions.max() >= 0
         else None,
+        too_large,
     )
 
 

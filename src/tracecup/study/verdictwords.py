@@ -10,7 +10,7 @@ from typing import Any
 
 from tracecup.study.audit import Audit
 from tracecup.study.auditwords import as_dict, known_stronger, percent
-from tracecup.study.exposure import Exposure, metres
+from tracecup.study.exposure import MOST_EVENTS, Exposure, metres
 from tracecup.study.placed import WARNING
 from tracecup.study.protections import USES, Protected
 from tracecup.study.verdict import Answer
@@ -175,6 +175,11 @@ def _exposed(exposure: Exposure) -> list[str]:
         said.append(
             f"Whether somebody is in the release at all can{'' if clear else 'not'} be told from "
             f"her earlier days: {percent(found.auc)} of the pairs right, guessing 50%."
+        )
+    elif exposure.too_large:
+        said.append(
+            "Whether somebody is in the release at all was not looked at: that measure holds all "
+            f"events in memory, and takes {MOST_EVENTS // 10**6} million of them at most."
         )
     return said
 

@@ -25,6 +25,11 @@ def is_large(path: Path) -> bool:
     return parquet and parquet_rows(path) > safeio.DEFAULT_LIMITS.max_rows
 
 
+def users_of(path: Path, clock: Clock) -> int:
+    """The users of a Parquet file of cells, which has a row for every event of everybody."""
+    return parquet_rows(path) // clock.times
+
+
 def largest_cell(path: Path) -> int:
     """Regions in the largest cell of a Parquet file, 1 where it has no lists; O(rows)."""
 

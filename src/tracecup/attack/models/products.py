@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.models.bags import Bags
+from tracecup.attack.models.inverted import MOST_SHARED, entries_of, offer_by_lists, shared
 from tracecup.attack.models.running import Running, enter, threshold
 from tracecup.attack.scores import TIE, Scores, best_of_rows
 from tracecup.device import Arrays, SparseRows, best_matches
@@ -127,8 +128,13 @@ class ProductScores(Scores):
     def _show(self, begin: int, end: int, running: Running) -> None:
         """Show users begin..end-1 to every pseudonym."""
         table, bias = self._columns(begin, end)
-        bags, tiles, unbiased = self._bags, _tiles(table), not bias.any()
-        alone = end - begin == self.n_users
+        bags, unbiased = self._bags, not bias.any()
+        if unbiased:
+            numbers = entries_of(table)
+            if shared(bags, numbers, end - begin) <= MOST_SHARED:
+                offer_by_lists(bags, table, numbers, begin, running)
+                return
+        tiles, alone = _tiles(table), end - begin == self.n_users
 
         def work(low: int, high: int) -> None:
             at = slice(low, high)
