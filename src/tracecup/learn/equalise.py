@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tracecup.learn.habits import Array, Ground, habits
 from tracecup.learn.network import Network, log_probabilities
 from tracecup.learn.pool import Regions
+from tracecup.obfuscate.equalise import NOISE
 from tracecup.obfuscate.grouping import similar_groups
 from tracecup.score import REACH_KM
 
@@ -39,7 +40,7 @@ class Equaliser:
     """Settings: users in a group, noise on the targets, sweeps over all cells, forced hospitals."""
 
     group: int = 25
-    noise: float = 15.0
+    noise: float = NOISE
     sweeps: int = 12
     shift_from: int = 4
     hospitals: bool = True
