@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -28,6 +28,7 @@ from tracecup.attack.models.bayes import bayes_evidence
 from tracecup.attack.prior import slot_prior
 from tracecup.attack.scores import Scores
 from tracecup.contest.judging.scorer import Scorer
+from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
 from tracecup.safeio import atomic_write
 from tracecup.study.comparison import DefendedRelease, defence_draw, release
@@ -202,18 +203,18 @@ def _path(context: Context, team: Team, shield: Shield) -> Path | None:
     if context.cells is None:
         return None
     depends = [
-        FORMAT, __version__, _models(), context.seed, team.name, team.original.shape, repr(shield),
+        FORMAT, __version__, _models(shield), context.seed, team.name, team.original.shape, repr(shield),
     ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
     word = shield.label.partition("(")[0].replace(" ", "_")
     return context.cells / "strength" / f"{word}-{team.name.replace(' ', '_')}-{digest}.json"
 
 
-@cache
-def _models() -> list[str]:
-    """Digests of the models that come with the package."""
+def _models(shield: Shield) -> list[str]:
+    """Digests of the models that come with the package and play a part."""
+    own = ("defence",) if shield.tuning.written.startswith(Equalise.name) else ()
     folder = resources.files("tracecup.attack.learned") / "models"
-    files = (shipped_model_file(), folder / "attack.npz.zst", folder / "defence.npz.zst")
+    files = (shipped_model_file(), *(folder / f"{name}.npz.zst" for name in ("attack", *own)))
     return [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
 
 
