@@ -7,7 +7,7 @@ READY := .venv/ready
 CODE := src tests benchmarks examples
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test participant test-slow play classroom lint format docs docs-check bench bench-both bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test participant notebooks test-slow play classroom lint format docs docs-check bench bench-both bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -34,6 +34,9 @@ test: $(READY) ## all tests but those of test-slow
 
 participant: $(READY) ## a whole contest with the client alone, over a way that breaks; 50 hand-ins
 	$(PY) -m pytest -m slow tests/server/live/test_participant.py
+
+notebooks: $(READY) ## the notebooks of examples/ in a real kernel, where nbclient and ipykernel are installed
+	$(PY) -m pytest -rs -m slow tests/front/test_notebook_kernel.py
 
 test-slow: $(READY) ## what takes minutes: models trained again, contests over bad connections, long pages
 	$(PY) -m pytest -m slow

@@ -176,10 +176,9 @@ class Evaluation(Result):
         sets = len({run.data.name for run in self.runs})
         names = len(dict.fromkeys(run.defence for run in self.runs))
         lost = f", {len(self.failed)} failed" if self.failed else ""
-        return (
-            f"<Evaluation: {names} defences, {len(self.seeds)} seeds, {sets} data sets{lost}; "
-            f".to_frame(), .plot(), .to_latex(), .differences()>"
-        )
+        sizes = ((names, "defence"), (len(self.seeds), "seed"), (sets, "data set"))
+        said = ", ".join(f"{n} {what}{'s' if n != 1 else ''}" for n, what in sizes)
+        return f"<Evaluation: {said}{lost}; .to_frame(), .plot(), .to_latex(), .differences()>"
 
     def _rows(self, run: Run) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = []

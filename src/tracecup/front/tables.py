@@ -6,7 +6,7 @@ No number is rounded but for reading.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.util import find_spec
 from typing import Any
@@ -118,19 +118,30 @@ def to_latex(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str 
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    """The first rows as an HTML table, numbers with four digits.
+    """The first rows as an HTML table, numbers with four digits; a narrow page scrolls it.
 
-    >>> html_table(["a"], [[0.5]])
-    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>0.5000</td></tr></tbody></table>'
+    Names, in the first column, begin at the left; nothing is broken over lines.
+
+    >>> html_table(["a"], [[0.5]]).count("0.5000</td></tr>")
+    1
     """
-    head = "".join(f"<th>{escape(word)}</th>" for word in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(spelled(value))}</td>" for value in row) + "</tr>"
-        for row in rows[:SHOWN]
-    )
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        return f"<tr>{''.join(_cell(tag, k, text) for k, text in enumerate(cells))}</tr>"
+
+    body = "".join(line("td", map(spelled, row)) for row in rows[:SHOWN])
     rest = len(rows) - SHOWN
     more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+    return (
+        '<div style="overflow-x:auto"><table>'
+        f"<thead>{line('th', header)}</thead><tbody>{body}</tbody></table></div>{more}"
+    )
+
+
+def _cell(tag: str, column: int, text: str) -> str:
+    side = "right" if column else "left"
+    # On every cell: notebooks have styles of their own for them.
+    return f'<{tag} style="text-align:{side};white-space:nowrap">{escape(text)}</{tag}>'
 
 
 def spelled(value: Value, digits: int = 4) -> str:
