@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import click
@@ -21,6 +23,10 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 COMPOSE = DEPLOY / "compose" / "compose.yaml"
 CONFS = [DEPLOY / "nginx" / "tracecup.conf", COMPOSE.parent / "nginx.conf"]
+SERVICE_KEYS = {
+    "image", "build", "restart", "environment", "volumes", "depends_on", "healthcheck", "command",
+    "ports",
+}  # fmt: skip
 PROGRAM = "/opt/tracecup/bin/tracecup"
 
 
@@ -108,6 +114,44 @@ class TestCompose:
         assert servers
         for name, port in servers:
             assert services[name]["command"][-3] == port
+
+    def test_keys_are_those_of_the_compose_specification(self) -> None:
+        told = compose()
+        assert {key for key in told if not key.startswith("x-")} <= {"name", "services", "volumes"}
+        for name, service in told["services"].items():
+            assert set(service) <= SERVICE_KEYS, name
+            assert ("image" in service) or ("build" in service), name
+            assert service["restart"] in {"no", "always", "on-failure", "unless-stopped"}, name
+            assert set(service.get("build", ())) <= {"context", "dockerfile"}, name
+            assert set(service.get("healthcheck", ())) <= {"test", "interval", "retries"}, name
+            waits = service.get("depends_on", {})
+            conditions = waits.values() if isinstance(waits, dict) else ()
+            assert all(one == {"condition": "service_healthy"} for one in conditions), name
+            for other in waits if isinstance(waits, dict) else ():
+                assert "healthcheck" in told["services"][other], name
+            for port in service.get("ports", ()):
+                assert re.fullmatch(r"\d+:\d+", port), name
+            assert all(isinstance(value, str) for value in service.get("environment", {}).values())
+
+    def test_what_is_not_set_is_asked_for_or_has_a_value(self) -> None:
+        asked = re.findall(r"\$\{(\w+)(:[?-])([^}]*)\}", COMPOSE.read_text())
+        assert len(asked) == COMPOSE.read_text().count("$")
+        assert {name for name, _, _ in asked} == {"POSTGRES_PASSWORD", "CONTEST_HOST"}
+        assert all(text for _, _, text in asked)
+
+    def test_the_image_installs_what_the_wheel_offers(self) -> None:
+        lines = (COMPOSE.parent / "Containerfile").read_text().splitlines()
+        steps = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+        assert [word for word, _ in steps] == [
+            "FROM", "RUN", "COPY", "RUN", "USER", "VOLUME", "ENTRYPOINT"
+        ]  # fmt: skip
+        about = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        (extra,) = re.findall(r"tracecup\[(\w+)\]", steps[3][1])
+        assert extra in about["optional-dependencies"]
+        (python,) = re.findall(r"python:(\S+)-slim", steps[0][1])
+        assert about["requires-python"] == f">={python}"
+        (program,) = json.loads(steps[-1][1])
+        assert program in about["scripts"]
 
 
 class TestNginx:
