@@ -37,10 +37,12 @@ class Line:
         return replace(self, yardstick=yardstick, ratio=self.value / seconds)
 
     def __str__(self) -> str:
-        goal = f"  target {self.target:g}" if self.target is not None else ""
-        held = f" {'kept' if self.value <= self.target else 'MISSED'}" if self.target else ""
+        goal = ""
+        if self.target is not None:
+            held = "kept" if self.value <= self.target else "MISSED"
+            goal = f"  target {self.target:g} {held}"
         ratio = f"  {self.ratio:6.2f} x {self.yardstick}" if self.ratio is not None else ""
-        return f"{self.what:58s} {self.value:10.3f} {self.unit:4s}{goal}{held}{ratio}"
+        return f"{self.what:58s} {self.value:10.3f} {self.unit:4s}{goal}{ratio}"
 
 
 @dataclass

@@ -64,6 +64,7 @@ class TestTrain:
 
     def test_wrong_use(self, folder, capsys):
         assert run(["train", "SGD", *TRAIN.split(), "--out", "x.npz"]) == 2
+        assert run(["train", "SGLT", *TRAIN.split(), "--out", "x.npz", "--device", "cuda"]) == 2
         words = [word for word in TRAIN.split() if word not in ("--city", "town/info_region.csv")]
         assert run(["train", METHOD, *words, "--out", "x.npz"]) == 2
         assert "--city" in capsys.readouterr().err

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tracecup.errors import InvalidParameter, MissingPackage
 from tracecup.records import Timetable
 from tracecup.streams import child, fill_normals, stream_key
+from tracecup.synth import PPMTFPlus
 from tracecup.synth.ondevice import SEGMENT, DeviceSampler, Segments, row_normals
 from tracecup.synth.sampler import Posterior, Sampler, State
 from tracecup.synth.tensors import Tensors
@@ -34,6 +38,15 @@ def tensors(users: int = 30, places: int = 20, slots: int = 4, each: int = 12) -
         places,
         Timetable(0, 360, slots, slots),
     )
+
+
+class TestDevice:
+    def test_without_a_gpu_nothing_is_trained(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tracecup.device.arrays.find_spec", lambda name: None)
+        with pytest.raises(MissingPackage, match="install tracecup"):
+            PPMTFPlus(z=5).fit_tensors(tensors(), device="cuda")
+        with pytest.raises(InvalidParameter, match="no device is called 'tpu'"):
+            PPMTFPlus(z=5).fit_tensors(tensors(), device="tpu")
 
 
 class TestSegments:
@@ -71,6 +84,18 @@ class TestDeviceSampler:
                 sampler.sweep(state)
         here, there = states
         for name in ("A", "B", "CD", "mean", "precision"):
+            assert np.allclose(getattr(here, name), getattr(there, name), rtol=1e-9, atol=1e-9)
+
+    def test_a_training_goes_on_in_the_other_place(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.synth.ppmtf.require_device", lambda device: None)
+        data, method = tensors(), PPMTFPlus(z=5, rho=40, iterations=6)
+        begun = replace(method, iterations=3)
+        begun.fit_tensors(data, rng=7, checkpoint=tmp_path / "part.npz", device="cuda")
+        there = method.fit_tensors(data, rng=7, checkpoint=tmp_path / "part.npz").factors
+        here = method.fit_tensors(data, rng=7).factors
+        for name in "ABCD":
             assert np.allclose(getattr(here, name), getattr(there, name), rtol=1e-9, atol=1e-9)
 
     def test_factors_beyond_all_numbers_are_refused(self) -> None:

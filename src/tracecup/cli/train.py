@@ -6,7 +6,7 @@ A stopped training goes on where it was.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -58,13 +58,22 @@ def train(
     interval: Interval = None,
     slot_minutes: SlotMinutes = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")] = 0,
+    device: Annotated[
+        Literal["cpu", "cuda"],
+        typer.Option(
+            "--device",
+            help="Where PPMTF and PPMTF+ are trained; cuda needs tracecup[gpu] and gives the same "
+            "factors up to rounding.",
+        ),
+    ] = "cpu",
     as_json: Json = False,
 ) -> int:
     """Train PPMTF or PPMTF+ by Gibbs sampling, or learn SGLT's classes of places.
 
     The same seed gives the same model. PPMTF's state is saved every minute beside the model
     file: a training that was stopped goes on from there to the same result when the command is
-    given again. SGLT takes seconds; its model file holds the training traces themselves.
+    given again, on the CPU or a GPU. SGLT takes seconds; its model file holds the training traces
+    themselves.
 
     Training traces are what `tracecup data` and `tracecup city new` write
     (`user_id,time_id,reg_id`, time ids counted through the days, rows in any order, any of them
@@ -82,6 +91,10 @@ def train(
     method = parse("synthesizer", name)
     if not isinstance(method, FactorSynthesizer | SGLT):
         raise InvalidParameter(f"only PPMTF, PPMTF+ and SGLT have a model file, got {method}")
+    if isinstance(method, SGLT) and device != "cpu":
+        raise InvalidParameter(
+            f"SGLT is trained on the cpu only, in seconds; got --device {device}"
+        )
     day = load_timetable(timetable, start, end, interval, slot_minutes)
     if training is None:
         if (city, grid, cells) != (None, None, None):
@@ -104,6 +117,7 @@ def train(
                 rng=seed,
                 progress=lambda done, total, _: advance(done, total),
                 checkpoint=checkpoint,
+                device=device,
             )
     model.save(out)
     checkpoint.unlink(missing_ok=True)
@@ -115,6 +129,7 @@ def train(
         "locations": records.n_locations,
         "slots_a_day": records.slots,
         "seed": seed,
+        "device": device,
     }
     emit(as_json, facts, table_of("Trained", [(k, str(v)) for k, v in facts.items()]))
     return 0

@@ -3,7 +3,7 @@
 Needs numpy alone; a GPU is used through JAX (the extra `gpu`). Nothing here knows of traces.
 """
 
-from tracecup.device.arrays import Arrays, JaxArrays, NumpyArrays, device_arrays
+from tracecup.device.arrays import Arrays, JaxArrays, NumpyArrays, device_arrays, require_device
 from tracecup.device.search import Found, best_matches
 from tracecup.device.sparse import SparseRows
 
@@ -15,4 +15,5 @@ __all__ = [
     "SparseRows",
     "best_matches",
     "device_arrays",
+    "require_device",
 ]

@@ -152,6 +152,16 @@ def device_arrays(device: str) -> Arrays:
     """The arrays of `--device`: numpy for `cpu`, JAX for `cuda`."""
     if device == "cpu":
         return NumpyArrays()
+    require_device(device)
+    from tracecup.device.fused import fused_tops
+
+    return JaxArrays(product=fused_tops)
+
+
+def require_device(device: str) -> None:
+    """Raise unless JAX and a GPU are there; `cpu` is always."""
+    if device == "cpu":
+        return
     if device != "cuda":
         raise InvalidParameter(f"no device is called {device!r}: {' or '.join(DEVICES)}")
     if find_spec("jax") is None:
@@ -166,9 +176,6 @@ def device_arrays(device: str) -> Arrays:
     except RuntimeError as error:
         found = ", ".join(sorted({d.platform for d in jax.devices()}))
         raise InvalidParameter(f"--device cuda: JAX finds no GPU here, only {found}") from error
-    from tracecup.device.fused import fused_tops
-
-    return JaxArrays(product=fused_tops)
 
 
 _functions: dict[str, Any] = {}

@@ -93,15 +93,19 @@ class SparseRows:
         >>> SparseRows.of([[0.0, 2.0]]).widened(np.array([[5.0]])).dense(np.array([0])).tolist()
         [[0.0, 2.0, 5.0]]
         """
-        more = columns.shape[1]
-        ends = np.repeat(self.offsets[1:], more)
-        names = np.tile(np.arange(self.width, self.width + more, dtype=np.int32), len(self))
-        return SparseRows(
-            self.offsets + more * np.arange(len(self) + 1),
-            np.insert(self.columns, ends, names),
-            np.insert(self.values, ends, columns.ravel()),
+        n, more = columns.shape
+        offsets = self.offsets + more * np.arange(n + 1)
+        wider = SparseRows(
+            offsets,
+            np.empty(len(self.columns) + n * more, dtype=np.int32),
+            np.empty(len(self.values) + n * more),
             self.width + more,
         )
+        old = np.arange(len(self.columns)) + more * np.repeat(np.arange(n), self.lengths)
+        new = offsets[1:, None] - more + np.arange(more)
+        wider.columns[old], wider.values[old] = self.columns, self.values
+        wider.columns[new], wider.values[new] = self.width + np.arange(more), columns
+        return wider
 
     def first_equals(self) -> NDArray[np.int64]:
         """For every row the smallest row with the same entries in the same order; shape (n,).

@@ -91,7 +91,7 @@ class DeviceSampler(Sampler):
 
     Sums are added in another order, so that factors agree with those of `Sampler` up to
     rounding (docs/reference/scale.md says how far), not in every bit. Sampled zeros are always
-    kept: 28 bytes an observation and matrix on the device.
+    kept: 72 bytes an observation on the device.
     """
 
     def __init__(self, tensors: MoveTensor, posterior: Posterior, key: Key) -> None:

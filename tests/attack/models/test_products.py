@@ -13,8 +13,9 @@ from tracecup.attack.models.products import (
     ProductScores,
     bias_columns,
     product_scores,
+    sparse_rows,
 )
-from tracecup.device import NumpyArrays
+from tracecup.device import NumpyArrays, SparseRows
 
 STEPS = pytest.mark.parametrize("step", [18, 7, 1])
 
@@ -170,6 +171,14 @@ class TestBestOn:
         bags.lengths[:] = 5  # and what lies beyond is not read
         scores = product(bags, table, np.zeros(30), step=7)
         assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
+
+    def test_entries_of_a_table_are_those_of_the_turned_one(self) -> None:
+        table = np.random.default_rng(2).random((9, 40)) * (np.arange(40) % 3 > 0)
+        table[table < 0.3] = 0.0
+        found, wanted = sparse_rows(table), SparseRows.of(table.T)
+        assert found.width == wanted.width == 9
+        for name in ("offsets", "columns", "values"):
+            assert np.array_equal(getattr(found, name), getattr(wanted, name))
 
     @pytest.mark.parametrize("scale", [1e-5, 1.0, 300.0])
     def test_a_term_per_user_becomes_two_columns(self, scale: float) -> None:
