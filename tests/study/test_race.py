@@ -13,13 +13,13 @@ from tracecup.errors import InvalidParameter
 from tracecup.plot import album
 from tracecup.study import race
 from tracecup.study.context import Context, Team
-from tracecup.study.race import KNOWS, MOVES, NEVER, OTHERS, RETRAINED, SCRATCH, Size
+from tracecup.study.race import KNOWS, MOVES, NEVER, OTHERS, RETRAINED, RICHEST, SCRATCH, Size
 from tracecup.study.reproduce import Record, choose, studies
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = Size(2, 2, 2, 16, 4, 4, 2, 2, 2, 4, 12, 6, 2, (), ())
+TINY = Size(2, 3, 2, 16, 4, 4, 2, 1, 2, 4, 2, 2, 4, 1, 4, 12, 6, 2, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:
@@ -49,6 +49,7 @@ PLAYED = [
     played(2, RETRAINED, 0.85, 0.69),
     played(2, SCRATCH, 0.8, 0.7),
     played(2, MOVES, 0.74, 0.64),
+    played(2, RICHEST, 0.72, 0.67),
 ]
 
 
@@ -78,6 +79,8 @@ class TestTables:
         assert met[f"last defence, attacker {RETRAINED}", "s_R"] is True
         assert met[f"last defence, attacker {MOVES}", "s_R"] is False
         assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False
+        assert met[f"last defence, attacker {RICHEST}", "s_R"] is False
+        assert met[f"last defence, attacker {RICHEST}", "prior only - s_T"] is True
 
     def test_pictures_are_drawn(self):
         pictures = album.draw(Record("race", made(), 1, True, 0.0))
@@ -130,7 +133,7 @@ class TestTraining:
 
         whole = studies()["race"].run(Context(cells=tmp_path / "whole"))
         assert len(whole.tables["attackers"]) == 3
-        assert len(whole.tables["rounds"]) == 4
+        assert len(whole.tables["rounds"]) == 5
         for last in (0.3, 0.6):
             with pytest.raises(Killed):
                 studies()["race"].run(Context(cells=tmp_path / "part", tell=kill_at(last)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from statistics import fmean
@@ -65,11 +65,20 @@ class Round:
 
 
 @dataclass(frozen=True)
+class Beginning:
+    """How the first rounds are played: they leave so much that few teams and steps find it."""
+
+    rounds: int = 0
+    teams: int = 0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
 class RaceSettings:
     """Rounds, the equaliser of the defence, how attackers are retrained, and the utility floor.
 
     Attackers learn from `copies` releases of every team: one who is short of data flatters the
-    defence.
+    defence. Those of the `beginning` have only some of the teams.
     """
 
     rounds: int = 5
@@ -78,6 +87,7 @@ class RaceSettings:
     floor: float = 0.7
     seed: int = 0
     copies: int = 1
+    beginning: Beginning = Beginning()
 
 
 class Defender:
@@ -160,8 +170,13 @@ def race(
         guess = weight * (SHRINK if number > 1 else 1.0)
         weight = _weight(defender, nets, guess, settings, number, say)
         seed = 1000 * number + settings.seed
+        schedule = replace(settings.schedule, seed=settings.seed + number)
+        teams = range(len(training.reference))
+        if number <= settings.beginning.rounds:
+            teams = range(min(settings.beginning.teams, len(teams)))
+            schedule = replace(schedule, steps=settings.beginning.steps)
         asked = [
-            *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
+            *(defender.calls(nets, weight, seed + COPY * k, teams) for k in range(settings.copies)),
             tested.calls(nets, weight, seed + 500),
         ]
         made = iter(handed_out(executor, [call for calls in asked for call in calls]))
@@ -171,8 +186,7 @@ def race(
         old = handed_out(
             executor, [partial(_missed, ground, net, tests.reference[0], tried[0]) for net in nets]
         )
-        schedule = Schedule(**{**asdict(settings.schedule), "seed": settings.seed + number})
-        seen = training.with_copies([released for released, *_ in copies])
+        seen = training.take_teams(teams).with_copies([released for released, *_ in copies])
         attacker = train_release(
             ground, seen, shape, prior, schedule, start=attackers[-1], say=progress
         )

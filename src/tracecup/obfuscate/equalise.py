@@ -26,12 +26,10 @@ GROUP = "users in a group, who shall be taken for each other"
 MODEL = (
     "file of a trained defence, shipped = the one of the built-in city; none = plain habit models"
 )
+SPREAD = "spread of the targets under plain habit models; a trained defence brings its own"
 NONE = "none"
 WEIGHT_OF_ONE = 0.012
 """Where the search for the weight of the scores begins, with two plain models of 25 users."""
-NOISE = 22.0
-"""About the spread that 400 cells drawn from the group's habits have by themselves: targets that lie
-closer together leave more of the original behind at the same utility (0.78 against 0.81)."""
 
 Floats = NDArray[np.float32]
 
@@ -58,7 +56,7 @@ class Equalise(Obfuscator):
 
     group: int = parameter(25, GROUP, low=2)
     model: str = parameter(NONE, MODEL, text=True, positional=False)
-    noise: float = parameter(NOISE, "spread of the targets", low=0, positional=False)
+    noise: float = parameter(15.0, SPREAD, low=0, positional=False)
     sweeps: int = parameter(12, "passes over all cells", low=1, positional=False)
     floor: float = parameter(FLOOR, "utility to end at", low=0, high=1, positional=False)
     hospital: bool = parameter(True, "move hospitals out of reach", positional=False)
@@ -74,25 +72,29 @@ class Equalise(Obfuscator):
         blurred = _blurred(city, habit.mean(axis=1), 0.8)
         groups = similar_groups(np.sqrt(blurred), self.group)
         stakes = stakes_of(groups, tables, habit, count)
-        weight = self._first_weight(count) * 25 / self.group
+        noise, weight = self._settings(count)
         answers = descend(
             city,
             original,
             stakes,
             random,
             floor=self.floor,
-            noise=self.noise,
+            noise=noise,
             sweeps=self.sweeps,
             weight=weight,
             hospitals=self.hospital,
         )
         return single_cells(answers, original)
 
-    def _first_weight(self, count: int) -> float:
-        """Where the search for the weight begins: where the race of a trained model ended."""
+    def _settings(self, count: int) -> tuple[float, float]:
+        """The spread of the targets, and where the search for the weight of the scores begins.
+
+        A trained defence is what its race ended with.
+        """
         if self.model == NONE:
-            return float(WEIGHT_OF_ONE * (2 / count) ** 1.9)
-        return defence_model(self.model).weight
+            return self.noise, float(WEIGHT_OF_ONE * (2 / count) ** 1.9) * 25 / self.group
+        trained = defence_model(self.model)
+        return trained.noise, trained.weight * trained.group / self.group
 
     @property
     def crowd(self) -> int | None:

@@ -19,7 +19,16 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
-from tracecup.study.race import KNOWS, MOVES, NEVER, OTHERS, RETRAINED, SCRATCH, TARGET
+from tracecup.study.race import (
+    KNOWS,
+    MOVES,
+    NEVER,
+    OTHERS,
+    RETRAINED,
+    RICHEST,
+    SCRATCH,
+    TARGET,
+)
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:
@@ -28,7 +37,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 SCORES = {"s_R": ("low", "high"), "s_T": ("low (T)", "high (T)")}
 TITLES = {"s_R": "$s_R$: share of users not named", "s_T": "$s_T$: what stays unknown of places"}
-OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE)}
+OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE), RICHEST: ("v", BLUE)}
 
 
 @draws("race")
@@ -50,7 +59,7 @@ def _rounds(result: StudyResult) -> Picture:
                 marker, colour = OTHER[row["attacker"]]
                 axes.plot(
                     row["round"] + 0.12, row[score], marker, color=colour,
-                    label=f"another attacker {row['attacker']}",
+                    label=f"another one {row['attacker']}",
                 )  # fmt: skip
         axes.set_title(TITLES[score])
         axes.set_xlabel("round: each defence has met all attackers before")

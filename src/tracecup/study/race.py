@@ -27,14 +27,19 @@ ROUNDS = (
 )  # fmt: skip
 SECONDS = ("what", "seconds")
 RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
+RICHEST = "from scratch, with the race's teams as well"
+LAST = (SCRATCH, MOVES, RICHEST)
+"""Attackers on the last defence."""
 
 
 @dataclass(frozen=True)
 class Size:
     """How much a run trains: teams, users, steps, rounds, and the shares of public data tried.
 
-    `final_teams`, `copies` releases of each and `final_steps` are those of the attackers on the
-    last defence. `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
+    The first `early_rounds` have only `early_teams` of the race's teams and `early_steps`.
+    `final_teams`, `copies` releases of each and `final_steps` are those of two attackers on the
+    last defence; the richest has the race's teams as well, `most_copies` and `most_steps`.
+    `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
     """
 
     teams: int
@@ -44,9 +49,14 @@ class Size:
     steps: int
     race_steps: int
     rounds: int
+    early_rounds: int
+    early_teams: int
+    early_steps: int
     final_teams: int
     copies: int
     final_steps: int
+    most_copies: int
+    most_steps: int
     batch: int
     group: int
     sweeps: int
@@ -54,8 +64,11 @@ class Size:
     days_tried: tuple[int, ...]
 
 
-FULL = Size(31, 40, 3, 2000, 1500, 600, 9, 62, 3, 3000, 1000, 25, 12, (1, 4, 16), (4,))
-QUICK = Size(2, 2, 3, 40, 40, 20, 2, 2, 2, 40, 32, 10, 3, (1,), (4,))
+FULL = Size(
+    31, 84, 3, 2000, 1500, 1200, 9, 3, 40, 600, 62, 3, 3000, 2, 5000, 1000, 25, 12, (1, 4, 16),
+    (4,),
+)  # fmt: skip
+QUICK = Size(2, 3, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1,), (4,))
 
 
 @study(
@@ -93,15 +106,17 @@ def run(context: Context) -> StudyResult:
             "training teams of the last attackers": size.final_teams,
             "releases of each": size.copies,
             "their steps": size.final_steps,
+            "training teams of the richest": size.final_teams + size.race_teams,
+            "releases of each, richest": size.most_copies,
+            "steps of the richest": size.most_steps,
         },
         (
             f"Attackers train on references of other teams alone: the earlier half of the days is "
             f"known, the later half defended. They are judged on {TARGET} at utility 0.7.",
             "A round defends against all attackers so far, then trains the next one on the result, "
-            "from the weights of the one before; the last two rows train other attackers on the "
+            "from the weights of the one before; the last three rows train other attackers on the "
             "last defence from nothing, one of them of a family that the defence never met. They "
-            "have more teams and several releases of each: attackers who are short of data "
-            "flatter a defence.",
+            "have more data: attackers who are short of it flatter a defence.",
             "The teams of the race are simulated whole, as one can who has the synthesizer.",
             "Scores of rounds are of the training program, by optimal assignment and the contest's "
             "loss. Low and high are Student's interval over teams (95 %).",

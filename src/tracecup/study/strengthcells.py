@@ -203,7 +203,8 @@ def _path(context: Context, team: Team, shield: Shield) -> Path | None:
     if context.cells is None:
         return None
     depends = [
-        FORMAT, __version__, _models(shield), context.seed, team.name, team.original.shape, repr(shield),
+        FORMAT, __version__, _models(shield), context.seed, team.name, team.original.shape,
+        repr(shield),
     ]  # fmt: skip
     digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
     word = shield.label.partition("(")[0].replace(" ", "_")

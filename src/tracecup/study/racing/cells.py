@@ -21,13 +21,13 @@ import numpy as np
 from tracecup import __version__
 from tracecup.attack.learned import LearnedR, LearnedT, NetworkShape
 from tracecup.attack.learned.modelfile import DefenceModel
-from tracecup.learn.attack import Schedule, train_release
+from tracecup.learn.attack import ReleaseModel, Schedule, train_release
 from tracecup.learn.equalise import Equaliser
 from tracecup.learn.habits import Ground
-from tracecup.learn.judge import judge
+from tracecup.learn.judge import Verdict, judge
 from tracecup.learn.moves import moving_scores, train_moving
 from tracecup.learn.pool import Pool
-from tracecup.learn.race import Defender, RaceSettings, Round, verdict
+from tracecup.learn.race import Beginning, Defender, RaceSettings, Round, verdict
 from tracecup.learn.teach import (
     RACE_SIZE,
     RELEASE_SIZE,
@@ -44,12 +44,11 @@ from tracecup.study.comparison import attack, release
 from tracecup.study.context import Context, Team
 from tracecup.study.race import (
     KNOWS,
-    MOVES,
+    LAST,
     NEVER,
     OTHER_SIZES,
     OTHERS,
     RETRAINED,
-    SCRATCH,
     TARGET,
     UNKNOWN,
     Size,
@@ -142,7 +141,7 @@ def attackers(context: Context, size: Size) -> list[Cell]:
 
 
 def rounds(context: Context, size: Size) -> list[Cell]:
-    """The rounds of the race, then two other attackers on its last defence."""
+    """The rounds of the race, then three other attackers on its last defence."""
     kept = Folder(context, size)
     # A round whose row was not written is played again, and so are those after it.
     names = [f"round{k:02d}" for k in range(1, size.rounds + 1)]
@@ -150,7 +149,7 @@ def rounds(context: Context, size: Size) -> list[Cell]:
     whole = there.index(False) if False in there else len(names)
     for name in names[whole:]:
         (kept.path / f"{name}.npz").unlink(missing_ok=True)
-    final = [kept.path / f"final-{k}.json" for k in (0, 1)]
+    final = [kept.path / f"final-{k}.json" for k in range(len(LAST))]
     if not all(there) or not all(path.exists() for path in final):
         tests = _pool(_tests(context, size))
         model = _raced(context, size, tests, kept)
@@ -162,15 +161,17 @@ def rounds(context: Context, size: Size) -> list[Cell]:
 
 def _raced(context: Context, size: Size, tests: Pool, kept: Folder) -> DefenceModel:
     """Play what is left of the race."""
-    teams = [
-        (team.reference, team.original)
-        for team in _teams(context, size, FIRST_RACE, size.race_teams)
-    ]
+    teams = _teams(context, size, FIRST_RACE, size.race_teams)
+    few = [(team.reference, team.original) for team in teams[: size.early_teams]]
     training = defended_pool(
-        context.world.city, teams, (TARGET,), seed=context.seed_of("race", "first")
+        context.world.city, few, (TARGET,), seed=context.seed_of("race", "first")
     )
+    if len(teams) > len(few):
+        others = _pool(teams[len(few) :])
+        training = training.with_teams(others.reference, others.original)
     schedule = Schedule(steps=size.race_steps, users=size.batch, warm=True, precision=_precision())
-    settings = RaceSettings(size.rounds, _equaliser(size), schedule, FLOOR, 0)
+    beginning = Beginning(size.early_rounds, size.early_teams, size.early_steps)
+    settings = RaceSettings(size.rounds, _equaliser(size), schedule, FLOOR, beginning=beginning)
     started = time.perf_counter()
 
     def after_round(played: Round) -> None:
@@ -186,71 +187,85 @@ def _raced(context: Context, size: Size, tests: Pool, kept: Folder) -> DefenceMo
             },
         )
         started = time.perf_counter()
-        _tell(context, played.number, size.rounds + 2, 0.5, 0.5)
+        _tell(context, played.number, size.rounds + len(LAST), 0.5, 0.5)
 
     said = "simulated teams of the built-in city: all reference days known, all others defended"
     model = play_race(
         context.world.city, RaceTeams(training, tests, (TARGET,), said), settings,
-        2 * size.race_steps, kept.path, after_round=after_round,
+        2 * size.early_steps, kept.path, after_round=after_round,
     )  # fmt: skip
     model.save(kept.path / "defence.npz")
     return model
 
 
 def _finals(context: Context, size: Size, tests: Pool, kept: Folder, model: DefenceModel) -> None:
-    """Attackers from nothing on the last defence: the same family, and one with transitions.
+    """Attackers from nothing on the last defence: two of the same family, one with transitions.
 
-    They have other teams than the race, several releases of each and more steps: an attacker who
-    is short of data flatters the defence.
+    They have other teams than the race (the richest has those of the race as well), several
+    releases of each and more steps: an attacker who is short of data flatters the defence.
     """
     city, slots = context.world.city, tests.slots
     ground = Ground.of(city, slots)
     prior = on_device(model.prior)
-    pool = _pool(_teams(context, size, FIRST_FINAL, size.final_teams))
-    defender = Defender(ground, prior, pool, _equaliser(size))
     nets = [on_device(net) for net in model.models]
-    copies = [defender.defended(nets, model.weight, 10**6 * (k + 1))[0] for k in range(size.copies)]
-    pool = pool.with_copies(copies)
+    teams = _teams(context, size, FIRST_FINAL, size.final_teams)
+    larger = NetworkShape(city.n_regions, slots, *RELEASE_SIZE)
+    schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=_precision())
+
+    def defended(teams: Sequence[Team], copies: int, seed: int) -> Pool:
+        pool = _pool(teams)
+        defender = Defender(ground, prior, pool, _equaliser(size))
+        return pool.with_copies(
+            [defender.defended(nets, model.weight, seed * (k + 1))[0] for k in range(copies)]
+        )
+
     with np.load(kept.path / "last.npz") as held:
         releases = held["releases"]
     last = json.loads((kept.path / f"round{size.rounds:02d}.json").read_text())
     row = {key: last[key] for key in ("number", "utility", "earlier")}
-    schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=_precision())
     started = time.perf_counter()
-    shape = NetworkShape(city.n_regions, slots, *RELEASE_SIZE)
-    scratch = train_release(ground, pool, shape, prior, schedule)
-    verdicts = [
-        vars(verdict(ground, scratch, prior, tests, k, released))
-        for k, released in enumerate(releases)
-    ]
-    kept.write(
-        "final-0",
-        {
-            **row, "what": f"attacker {SCRATCH}", "attacker": SCRATCH, "verdicts": verdicts,
-            "seconds": time.perf_counter() - started,
-        },
-    )  # fmt: skip
-    started = time.perf_counter()
+
+    def write(k: int, verdicts: list[Verdict]) -> None:
+        nonlocal started
+        kept.write(
+            f"final-{k}",
+            {
+                **row, "what": f"attacker {LAST[k]}", "attacker": LAST[k],
+                "verdicts": [vars(one) for one in verdicts],
+                "seconds": time.perf_counter() - started,
+            },
+        )  # fmt: skip
+        _tell(context, size.rounds + k + 1, size.rounds + len(LAST), 0.5, 0.5)
+        started = time.perf_counter()
+
+    def judged(attacker: ReleaseModel) -> list[Verdict]:
+        return [
+            verdict(ground, attacker, prior, tests, k, released)
+            for k, released in enumerate(releases)
+        ]
+
+    pool = defended(teams, size.copies, 10**6)
+    scratch = train_release(ground, pool, larger, prior, schedule)
+    write(0, judged(scratch))
     moving = train_moving(
         ground, pool, NetworkShape(city.n_regions, slots, *RACE_SIZE),
         replace(schedule, steps=size.final_steps // 2),
     )  # fmt: skip
-    verdicts = [
-        vars(
+    write(
+        1,
+        [
             judge(
                 ground, moving_scores(ground, moving, tests.reference[k], released),
                 scratch.channel, prior, tests.reference[k], released, tests.original[k],
             )
-        )
-        for k, released in enumerate(releases)
-    ]  # fmt: skip
-    kept.write(
-        "final-1",
-        {
-            **row, "what": f"attacker {MOVES}", "attacker": MOVES, "verdicts": verdicts,
-            "seconds": time.perf_counter() - started,
-        },
+            for k, released in enumerate(releases)
+        ],
     )  # fmt: skip
+    pool = defended(
+        [*teams, *_teams(context, size, FIRST_RACE, size.race_teams)], size.most_copies, 77 * 10**6
+    )
+    rich = replace(schedule, steps=size.most_steps, seed=98)
+    write(2, judged(train_release(ground, pool, larger, prior, rich)))
 
 
 def _equaliser(size: Size) -> Equaliser:
