@@ -27,6 +27,18 @@ SLOW = re.compile(
 )
 """Parts of SciPy that take up to a second to import: every command would wait for them."""
 STUDIES = ("learn", "study")
+HEAVY = {"PIL", "django", "jax", "matplotlib", "openpyxl", "pyarrow", "rich", "scipy", "vl_convert"}
+"""Takes long to import, comes with an extra, or (Django) wants to be set up first."""
+SOME_SYSTEMS = {"fcntl", "resource"}
+OWN_LATE = {
+    "contest/rules/model.py": "a default asks the attacks for their names; rules are written as a file",
+    "contest/rules/values.py": "names of attacks are known once the attacks are loaded",
+    "device/arrays.py": "fused kernels need JAX",
+    "front/results.py": "pictures need matplotlib",
+    "server/start.py": "Django is to be set up before",
+    "study/race.py": "training needs JAX",
+}
+"""Modules that import others of the package inside functions, and why; commands (cli) all do."""
 JAX_ROOMS = ("tracecup.learn.", "tracecup.study.racing.")
 MODULES = [
     pytest.param(name, marks=NEEDS_JAX) if name.startswith(JAX_ROOMS) else name
@@ -63,6 +75,16 @@ def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
                 yield one
 
 
+def late_imports(path: Path) -> Iterator[str]:
+    """The modules that are imported inside functions."""
+    for function in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
+            if isinstance(node, ast.ImportFrom):
+                yield node.module or ""
+            elif isinstance(node, ast.Import):
+                yield from (one.name for one in node.names)
+
+
 class TestNames:
     def test_a_class_has_its_name_for_itself_in_its_room(self):
         found = Counter(
@@ -95,6 +117,18 @@ class TestImports:
             if path.parts[0] not in STUDIES and SLOW.search((SOURCE / path).read_text())
         }
         assert slow == set()
+
+    def test_imports_inside_functions_are_listed(self):
+        own, others = set(), set()
+        for path in SOURCE.rglob("*.py"):
+            where = path.relative_to(SOURCE)
+            for name in late_imports(path) if where.parts[0] != "cli" else ():
+                if name.startswith("tracecup"):
+                    own.add(where.as_posix())
+                else:
+                    others.add(name.partition(".")[0])
+        assert own == set(OWN_LATE)
+        assert others == HEAVY | SOME_SYSTEMS
 
 
 @pytest.mark.usefixtures("own_registry")

@@ -16,6 +16,7 @@ from tracecup.city import City, ContestClock, write_city, write_clock
 from tracecup.contest.entries import Entry
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter
+from tracecup.front.html import data_card
 from tracecup.registry import nearest
 from tracecup.study.sweepdata import DataSet, find_data
 from tracecup.traces import Traces
@@ -78,8 +79,6 @@ class Data:
         return out
 
     def _repr_html_(self) -> str:
-        from tracecup.front.html import data_card
-
         return data_card(self)
 
 

@@ -5,6 +5,7 @@ A function of your own can take its place.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -88,8 +89,6 @@ def _in_terminal(text: str) -> tuple[Callable[[float, str], None], Callable[[], 
 
 
 def _in_notebook(text: str) -> tuple[Callable[[float, str], None], Callable[[], None]]:
-    import importlib
-
     display: Any = importlib.import_module("IPython.display")
     handles: list[Any] = []
 

@@ -21,6 +21,7 @@ from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
 from tracecup.front.data import Data, PathName, as_data
 from tracecup.front.decorators import Function, Range, as_cells, as_inferred, attack_method
+from tracecup.front.html import release_card
 from tracecup.front.naming import AttackLike, DefenceLike, as_attacks, as_defence, is_method
 from tracecup.rng import child_seed
 from tracecup.score import Score, UtilityScore, utility_score
@@ -59,8 +60,6 @@ class Release:
         )
 
     def _repr_html_(self) -> str:
-        from tracecup.front.html import release_card
-
         return release_card(self)
 
 

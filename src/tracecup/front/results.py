@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracecup.errors import InvalidParameter
 from tracecup.front.tables import html_table, spelled, to_arrow, to_frame, to_latex
+from tracecup.safeio import atomic_write
 from tracecup.study.results import Table
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ class Result(ABC):
         In a notebook the picture shows itself. Needs matplotlib (`tracecup[plot]`).
         """
         from tracecup.plot.sweep import scatter
-        from tracecup.safeio import atomic_write
 
         picture = scatter(self.tables()["attacks"], self.intervals())
         if picture is None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from tracecup.contest.challenges import CHALLENGES, AttackKind
 from tracecup.errors import InvalidParameter, TraceCupError
+from tracecup.registry import parse
 from tracecup.safeio import show
 
 YEARS = (1970, 9000)
@@ -261,7 +262,6 @@ class AttackList:
     def read(self, value: object) -> tuple[str, ...]:
         """The names, spelled as the registry prints them."""
         import tracecup.attack  # noqa: F401  importing the room makes its attacks known by name
-        from tracecup.registry import parse
 
         if not isinstance(value, list) or len(value) > MAX_LISTED_METHODS:
             raise Refusal(self.expected)
