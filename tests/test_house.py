@@ -31,7 +31,7 @@ HEAVY = {"PIL", "django", "jax", "matplotlib", "openpyxl", "pyarrow", "rich", "s
 """Takes long to import, comes with an extra, or (Django) wants to be set up first."""
 SOME_SYSTEMS = {"fcntl", "resource"}
 OWN_LATE = {
-    "contest/rules/model.py": "a default asks the attacks for their names; rules are written as a file",
+    "contest/rules/model.py": "a default asks the attacks for their names; rules become a file",
     "contest/rules/values.py": "names of attacks are known once the attacks are loaded",
     "device/arrays.py": "fused kernels need JAX",
     "front/results.py": "pictures need matplotlib",
@@ -95,6 +95,17 @@ class TestNames:
             if isinstance(node, ast.ClassDef)
         )
         assert {name for name, times in found.items() if times > 1} == TWICE
+
+    def test_a_package_hides_no_module_of_its_own(self):
+        hidden = {
+            f"{path.parent.relative_to(SOURCE)}.{one.asname or one.name}"
+            for path in SOURCE.rglob("__init__.py")
+            for node in ast.parse(path.read_text()).body
+            if isinstance(node, ast.ImportFrom)
+            for one in node.names
+            if (path.parent / f"{one.asname or one.name}.py").exists()
+        }
+        assert hidden == set()
 
     def test_the_city_comes_first(self):
         later = []

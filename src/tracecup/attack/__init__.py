@@ -1,4 +1,4 @@
-"""Room 7, attacks: from a case to an ID table (re-identification) or to inferred traces.
+"""Attacks: from a case to an ID table (re-identification) or to inferred traces.
 
 Importing this room makes its methods known by name.
 """

@@ -1,4 +1,4 @@
-"""Room 1, where and when: the grid of regions, its places, and the clock.
+"""Where and when: the grid of regions, its places, and the clock.
 
 Imports nothing of ours but the top level.
 """

@@ -1,4 +1,4 @@
-"""Room 3, training data: the built-in generated city and loaders of public data sets.
+"""Training data: the built-in generated city and loaders of public data sets.
 
 Every loader returns a `Dataset`: records as plain arrays and the city they lie in.
 """

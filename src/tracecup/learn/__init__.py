@@ -1,4 +1,4 @@
-"""Room 10, learning: attacks that are trained on public data, and a defence that races with them.
+"""Learning: attacks that are trained on public data, and a defence that races with them.
 
 Needs JAX (the extra `learn`); what it leaves are plain arrays, and answering needs no JAX.
 """

@@ -1,4 +1,4 @@
-"""Room 5, original traces -> obfuscated traces: the paper's mechanisms, the 2019 entries, others.
+"""Original traces -> obfuscated traces: the paper's mechanisms, the 2019 entries, others.
 
 Importing this package registers all of them under their names.
 """

@@ -1,4 +1,4 @@
-"""Room 8, the contest's numbers: utility, re-identification, trace inference, expected error.
+"""The contest's numbers: utility, re-identification, trace inference, expected error.
 
 Each comes with a per-user breakdown and a confidence interval over users.
 """

@@ -1,16 +1,9 @@
-"""Room 4, synthesizers: from training traces to traces of people who do not exist.
+"""Synthesizers: from training traces to traces of people who do not exist.
 
 PPMTF and PPMTF+ with homes, SGD, SGLT, Private, PD, Markov, Uniform, and the data of a contest.
 """
 
 from tracecup.synth.base import Model, Synthesizer
-from tracecup.synth.contest_data import (
-    CONTEST_SYNTHESIZER,
-    ContestShape,
-    TeamData,
-    contest_data,
-    team_data,
-)
 from tracecup.synth.deniability import DeniabilityTest, seed_likelihoods
 from tracecup.synth.deniable import PD, DeniableModel
 from tracecup.synth.markov import Markov
@@ -19,6 +12,13 @@ from tracecup.synth.ppmtf import PPMTF, PpmtfModel, PPMTFPlus
 from tracecup.synth.private import Private, PrivateModel
 from tracecup.synth.sgd import SGD
 from tracecup.synth.sglt import SGLT, SgltModel
+from tracecup.synth.teamdata import (
+    CONTEST_SYNTHESIZER,
+    ContestShape,
+    TeamData,
+    contest_data,
+    team_data,
+)
 from tracecup.synth.tensors import Tensors, make_tensors
 from tracecup.synth.training import Training
 from tracecup.synth.uniform import Uniform

@@ -1,4 +1,4 @@
-"""Room 2, the data that flows: traces, released cells, ID tables, counts and the contest's files.
+"""The data that flows: traces, released cells, ID tables, counts and the contest's files.
 
 Inside everything is 0-based; files are 1-based, and the border is `traces.files`.
 """

@@ -1,4 +1,4 @@
-"""Room 9, usefulness for applications: of synthetic traces and of releases.
+"""Usefulness for applications: of synthetic traces and of releases.
 
 Every metric carries its name, direction, range and unit.
 """

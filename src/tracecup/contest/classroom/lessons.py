@@ -71,11 +71,6 @@ class Lesson:
         """The step of a name."""
         return _named(self.steps, name, "step")
 
-    @property
-    def own_release(self) -> bool:
-        """Whether some step asks for a release of one's own."""
-        return any(step.kind == "release" for step in self.steps)
-
 
 @dataclass(frozen=True)
 class Outcome:
