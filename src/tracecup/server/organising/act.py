@@ -63,16 +63,19 @@ class Done:
 
 @dataclass(frozen=True)
 class Route:
-    """Where the API has an act and what it answers; with `in_round` the address names a round."""
+    """Where the API has an act and what it answers: a schema, a list of such, or nothing.
+
+    With `in_round` the address names a round.
+    """
 
     method: Literal["POST", "PUT", "PATCH"]
     path: str
-    answer: type[Schema] | None = None
+    answer: Any = None
     status: int = 200
     in_round: bool = False
 
     @property
-    def response(self) -> dict[int, type[Schema] | None]:
+    def response(self) -> dict[int, Any]:
         """Status and answer, as the router wants them."""
         return {self.status: self.answer} if self.answer else {204: None}
 

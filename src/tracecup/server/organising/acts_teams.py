@@ -1,7 +1,7 @@
 """What organisers can do with teams: lists, links, status, extensions, corrections.
 
 Each function is declared once as an act of their page; those without a route have theirs in
-`teams.api`, where captains ask too. Secrets (links) are shown once, on the page that answers.
+`teams.api`, where captains ask, too. Secrets (links) are shown once, on the page that answers.
 The operations of `OF_TEAMS` stand among those of `teams.api`.
 """
 
@@ -42,7 +42,20 @@ from tracecup.server.people.links import link_by_number, new_link
 from tracecup.server.people.links import revoke_link as revoke
 from tracecup.server.people.membership import move_member, set_captain
 from tracecup.server.people.membership import remove_member as remove
-from tracecup.server.teams.api import TeamInfo, team_info
+from tracecup.server.teams.api import (
+    InvitationInfo,
+    Invite,
+    MadeLink,
+    TeamInfo,
+    TeamList,
+    TeamListToDo,
+    TeamPlan,
+    invitation_info,
+    made_link,
+    organiser_link,
+    team_info,
+    team_plan,
+)
 from tracecup.server.teams.registration import MAX_TEAM_NAME, change_team, create_team
 from tracecup.server.teams.teamlist import apply_csv, decoded, invitations_csv, plan_csv
 from tracecup.server.web.context import Place
@@ -95,8 +108,8 @@ class CsvForm(form_of(Csv, {})):  # type: ignore[misc]
     )
 
     def clean(self) -> dict[str, Any]:
-        """The text of the file, where there is one."""
-        held: dict[str, Any] = self.cleaned_data
+        """The text of the file, where there is one; what the API calls `send`."""
+        held: dict[str, Any] = self.cleaned_data | {"send": self.cleaned_data.get("mail", False)}
         if held.get("file"):
             text = decoded(held["file"].read(MAX_LIST + 1))
             if text is None:
@@ -108,24 +121,36 @@ class CsvForm(form_of(Csv, {})):  # type: ignore[misc]
         return held
 
 
-@ACTS.act("run-teams", form=CsvForm)
-def csv_check(at: At, body: Csv) -> Done:
-    """What a list of teams will do; changes nothing."""
-    return Done("", shown={"plan": plan_csv(at.contest, body.text)})
+@OF_TEAMS.act(
+    "run-teams",
+    Route("POST", CONTEST + "/team-list/plan", TeamPlan),
+    name="csv_check",
+    form=CsvForm,
+)
+def plan_list(at: At, body: TeamList) -> Done:
+    """What a list of teams will do; changes nothing. For organisers."""
+    plan = plan_csv(at.contest, body.text)
+    return Done("", lambda: team_plan(plan), {"plan": plan})
 
 
-@ACTS.act("run-teams", form=CsvForm)
-def csv_apply(at: At, body: Csv) -> Done:
-    """Carry out a list of teams: all of it, or nothing."""
+@OF_TEAMS.act(
+    "run-teams",
+    Route("POST", CONTEST + "/team-list", list[InvitationInfo], 201),
+    name="csv_apply",
+    form=CsvForm,
+)
+def apply_list(at: At, body: TeamListToDo) -> Done:
+    """Carry out a list of teams: all of it, or nothing. For organisers."""
     made = apply_csv(at.contest, plan_csv(at.contest, body.text), at.actor)
-    sent = letters.invite_all(made, at.site) if body.mail else 0
+    sent = letters.invite_all(made, at.site) if body.send else 0
     said = gettext("%(links)d links were made, %(sent)d sent. They are shown once: keep them now.")
     shown = {
         "invitations": made,
         "invitations_csv": invitations_csv(made, at.site),
         "site": at.site,
     }
-    return Done(said % {"links": len(made), "sent": sent}, shown=shown)
+    told = [invitation_info(one, at.site) for one in made]
+    return Done(said % {"links": len(made), "sent": sent}, lambda: told, shown)
 
 
 class NewTeamByOrganiser(Schema):
@@ -170,13 +195,26 @@ def link(at: At, body: Invited, number: TeamNumber) -> Done:
     return _made(at, secret)
 
 
-@ACTS.act("run-teams")
-def organiser(at: At, body: Invited) -> Done:
-    """A one-time link for another organiser."""
-    secret = new_link("organiser", at.actor, contest=at.contest, name=body.name, email=body.email)
-    if body.mail and body.email:
-        letters.invite_organiser(at.contest, body.name, body.email, f"/link/{secret}/", at.site)
-    return _made(at, secret)
+class InvitedForm(form_of(Invited, {})):  # type: ignore[misc]
+    """On the page a letter is sent where it is asked for; days are those of the API."""
+
+    def clean(self) -> dict[str, Any]:
+        """What the API calls `send`."""
+        held: dict[str, Any] = self.cleaned_data
+        return held | {"send": held.get("mail", False)}
+
+
+@OF_TEAMS.act(
+    "run-teams",
+    Route("POST", CONTEST + "/organisers", MadeLink, 201),
+    name="organiser",
+    form=InvitedForm,
+)
+def invite_organiser(at: At, body: Invite) -> Done:
+    """A one-time link that makes an organiser of this contest; for organisers."""
+    secret = organiser_link(at.actor, body, at.site, at.contest)
+    done = _made(at, secret)
+    return Done(done.message, lambda: made_link(at.site, secret), done.shown)
 
 
 def _made(at: At, secret: str) -> Done:

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from ninja import Field, Router, Schema, Status
 
-from tracecup.server.access import Role, role_in
+from tracecup.server.access import Actor, Role, role_in
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.models import Member, Person, Team
+from tracecup.server.models import Contest, Member, Person, Team
 from tracecup.server.people import data as pagedata
 from tracecup.server.people import erasure, letters, membership
 from tracecup.server.people import links as one_time_links
@@ -198,43 +198,7 @@ def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) ->
     )
     if body.send and body.email:
         letters.invite(team, body.name, body.email, f"/link/{secret}/", site_of(request), body.days)
-    return Status(201, _link(request, secret))
-
-
-@router.post("/contests/{slug}/team-list/plan", response=TeamPlan)
-def plan_list(request: HttpRequest, slug: str, body: TeamList) -> TeamPlan:
-    """What a list of teams will do; changes nothing. For organisers."""
-    role = _organiser(request, slug)
-    plan = teamlist.plan_csv(role.contest, body.text)
-    return TeamPlan(
-        ok=not plan.problems,
-        new_teams=plan.new_teams,
-        new_links=plan.new_links,
-        rows=[PlannedRow(**vars(row)) for row in plan.rows],
-        problems=list(plan.problems),
-    )
-
-
-@router.post("/contests/{slug}/team-list", response={201: list[InvitationInfo]})
-def apply_list(request: HttpRequest, slug: str, body: TeamListToDo) -> Status[list[InvitationInfo]]:
-    """Carry out a list of teams: all of it, or nothing. For organisers."""
-    role = _organiser(request, slug)
-    planned = teamlist.plan_csv(role.contest, body.text)
-    made = teamlist.apply_csv(role.contest, planned, actor_of(request))
-    site = site_of(request)
-    if body.send:
-        letters.invite_all(made, site)
-    told = [
-        InvitationInfo(
-            team=one.team.number,
-            team_name=one.team.name,
-            name=one.name,
-            email=one.email,
-            address=site + one.link,
-        )
-        for one in made
-    ]
-    return Status(201, told)
+    return Status(201, made_link(site_of(request), secret))
 
 
 @router.get("/contests/{slug}/links", response=list[pagedata.OpenLink])
@@ -260,22 +224,6 @@ def organisers(request: HttpRequest, slug: str) -> list[pagedata.MemberInfo]:
     return pagedata.organisers(_organiser(request, slug))
 
 
-@router.post("/contests/{slug}/organisers", response={201: MadeLink})
-def invite_organiser(request: HttpRequest, slug: str, body: Invite) -> Status[MadeLink]:
-    """A one-time link that makes an organiser of this contest; for organisers."""
-    role = _organiser(request, slug)
-    secret = one_time_links.new_link(
-        "organiser",
-        actor_of(request),
-        contest=role.contest,
-        name=body.name,
-        email=body.email,
-        days=body.days,
-    )
-    _send_organiser(request, role, body, secret)
-    return Status(201, _link(request, secret))
-
-
 @router.delete("/contests/{slug}/organisers/{int:person}", response={204: None})
 def remove_organiser(request: HttpRequest, slug: str, person: int) -> Status[None]:
     """Take the contest from an organiser; the last one stays. For organisers."""
@@ -292,11 +240,8 @@ def invite_site_organiser(request: HttpRequest, body: Invite) -> Status[MadeLink
     """A one-time link that makes somebody who may create contests; for those who may."""
     if not request.user.is_staff:
         raise Refused("forbidden", _("Only organisers of the site may do this."))
-    secret = one_time_links.new_link(
-        "organiser", actor_of(request), name=body.name, email=body.email, days=body.days
-    )
-    _send_organiser(request, None, body, secret)
-    return Status(201, _link(request, secret))
+    secret = organiser_link(actor_of(request), body, site_of(request))
+    return Status(201, made_link(site_of(request), secret))
 
 
 @router.post("/contests/{slug}/erase-people", response=Erased)
@@ -348,13 +293,40 @@ def team_info(team: Team) -> TeamInfo:
     )
 
 
-def _link(request: HttpRequest, secret: str) -> MadeLink:
+def team_plan(plan: teamlist.ListPlan) -> TeamPlan:
+    """What the API says about a plan."""
+    return TeamPlan(
+        ok=not plan.problems,
+        new_teams=plan.new_teams,
+        new_links=plan.new_links,
+        rows=[PlannedRow(**vars(row)) for row in plan.rows],
+        problems=list(plan.problems),
+    )
+
+
+def invitation_info(one: one_time_links.Invitation, site: str) -> InvitationInfo:
+    """What the API says about a link that a list made."""
+    return InvitationInfo(
+        team=one.team.number,
+        team_name=one.team.name,
+        name=one.name,
+        email=one.email,
+        address=site + one.link,
+    )
+
+
+def made_link(site: str, secret: str) -> MadeLink:
+    """What the API says about a new link."""
     path = f"/link/{secret}/"
-    return MadeLink(path=path, address=site_of(request) + path)
+    return MadeLink(path=path, address=site + path)
 
 
-def _send_organiser(request: HttpRequest, role: Role | None, body: Invite, secret: str) -> None:
+def organiser_link(actor: Actor, body: Invite, site: str, contest: Contest | None = None) -> str:
+    """The secret of a new link for an organiser, of a contest or of the site; sent if asked for."""
+    secret = one_time_links.new_link(
+        "organiser", actor, contest=contest, name=body.name, email=body.email, days=body.days
+    )
     if body.send and body.email:
-        contest = role.contest if role else None
         path = f"/link/{secret}/"
-        letters.invite_organiser(contest, body.name, body.email, path, site_of(request), body.days)
+        letters.invite_organiser(contest, body.name, body.email, path, site, body.days)
+    return secret
