@@ -188,9 +188,18 @@ class TestAudit:
         other = tc.audit(tc.publish(demo, "RR(8)"), attacks=ATTACKS)
         assert one.identified == other.identified
         assert one.users == 12
+        assert repr(one).startswith("<Audit: 12 users, ")
+        assert len(repr(one)) < 200
+        assert "<table" in one._repr_html_()
 
 
 class TestShown:
+    def test_tables_are_a_line_and_rows(self, found):
+        for table in (found.summary, found.attacks, found.differences()):
+            assert repr(table).startswith(f"<Table: {len(table)} rows of data, ")
+            assert "<table" in table._repr_html_()
+        assert tc.methods()[:2] == [tc.methods()[0], tc.methods()[1]]
+
     def test_nothing_prints_traces(self, demo):
         things = (demo, demo.original, demo.city, tc.publish(demo), tc.publish(demo).case)
         for thing in (*things, tc.publish(demo).released, tc.score(tc.publish(demo))):

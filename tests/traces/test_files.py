@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tracecup import Clock, IdTable, InvalidFile, SetTraces, TraceCupError, Traces
+from tracecup import Clock, ContestClock, IdTable, InvalidFile, SetTraces, TraceCupError, Traces
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.safeio import Limits
 from tracecup.traces import files
@@ -193,6 +193,21 @@ class TestErrors:
         expect(
             tmp_path, "obfuscated", ["region", "1"], r"line 1: found 'region', expected the header"
         )
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    def test_a_file_of_another_kind_is_named(self, tmp_path, ending):
+        path = tmp_path / f"original.{ending}"
+        files.write_traces(path, Traces.of([[0, 1], [2, 3]]))
+        with pytest.raises(InvalidFile, match="as in files of kind reference or original"):
+            files.read_released(path)
+
+    @pytest.mark.parametrize("gaps", [False, True])
+    def test_the_other_part_of_the_contest(self, tmp_path, gaps):
+        clock = ContestClock.regular(days=1, slots=2)
+        path = tmp_path / "reference.csv"
+        files.write_traces(path, Traces.of([[0, 1], [2, 3]], clock.reference))
+        with pytest.raises(InvalidFile, match=r"found 1, expected 3.*are reference and original"):
+            files.read_traces(path, clock=clock.original, gaps=gaps)
 
     def test_utf16(self, tmp_path):
         (tmp_path / "bad.csv").write_bytes("reg_id\n1\n".encode("utf-16"))

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracecup.errors import InvalidParameter
-from tracecup.front.tables import html_table, spelled, to_arrow, to_frame, to_latex
+from tracecup.front.tables import to_arrow, to_frame, to_latex
 from tracecup.safeio import atomic_write
+from tracecup.study.htmltables import html_table, spelled
 from tracecup.study.results import Table
 
 if TYPE_CHECKING:

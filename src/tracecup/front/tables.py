@@ -6,20 +6,18 @@ No number is rounded but for reading.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, overload
 
 from tracecup.errors import InvalidParameter, MissingPackage
-from tracecup.study.results import Table, Value
+from tracecup.study.results import Table
 
 FRAMES = ("pandas", "polars")
 LATEX = str.maketrans({
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
 })  # fmt: skip
-SHOWN = 60
 
 
 class Listing:
@@ -31,8 +29,14 @@ class Listing:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, row: int) -> dict[str, Any]:
-        return dict(zip(self.table.columns, self.table.rows[row], strict=True))
+    @overload
+    def __getitem__(self, row: int) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, row: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        return self.table.records()[row]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.table.records())
@@ -53,7 +57,7 @@ class Listing:
         return f"<{self.name}: {len(self)} rows of {', '.join(self.table.columns)}>"
 
     def _repr_html_(self) -> str:
-        return html_table(self.table.columns, self.table.rows)
+        return self.table._repr_html_()
 
 
 def to_arrow(table: Table) -> Any:
@@ -115,41 +119,3 @@ def to_latex(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str 
         said = rf"\caption{{{caption.translate(LATEX)}}}"
         lines = [r"\begin{table}", r"\centering", said, *lines, r"\end{table}"]
     return "\n".join(lines)
-
-
-def html_table(header: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
-    """The first rows as an HTML table, numbers with four digits; a narrow page scrolls it.
-
-    Names, in the first column, begin at the left; nothing is broken over lines.
-
-    >>> html_table(["a"], [[0.5]]).count("0.5000</td></tr>")
-    1
-    """
-
-    def line(tag: str, cells: Iterable[str]) -> str:
-        return f"<tr>{''.join(_cell(tag, k, text) for k, text in enumerate(cells))}</tr>"
-
-    body = "".join(line("td", map(spelled, row)) for row in rows[:SHOWN])
-    rest = len(rows) - SHOWN
-    more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
-    return (
-        '<div style="overflow-x:auto"><table>'
-        f"<thead>{line('th', header)}</thead><tbody>{body}</tbody></table></div>{more}"
-    )
-
-
-def _cell(tag: str, column: int, text: str) -> str:
-    side = "right" if column else "left"
-    # On every cell: notebooks have styles of their own for them.
-    return f'<{tag} style="text-align:{side};white-space:nowrap">{escape(text)}</{tag}>'
-
-
-def spelled(value: Value, digits: int = 4) -> str:
-    """A value for reading.
-
-    >>> spelled(0.123456), spelled(None), spelled(3)
-    ('0.1235', '–', '3')
-    """
-    if value is None:
-        return "–"
-    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

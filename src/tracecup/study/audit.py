@@ -8,8 +8,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from tracecup.score.observed import (
     observed_utility,
 )
 from tracecup.study.comparison import is_blind
+from tracecup.study.htmltables import html_table
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import IdTable, SetTraces, Traces
 
@@ -86,7 +88,7 @@ class Subject:
     original: Traces
     released: SetTraces
     table: IdTable | None
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     coverage: Coverage | None = None
     dates: tuple[int, ...] = ()
@@ -121,7 +123,7 @@ class UserRisk:
     s_t_prior: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """The result. Scores are privacy: low is bad for the users."""
 
@@ -131,6 +133,25 @@ class Audit:
     trace: tuple[Audited, ...]
     confidence: float
     seed: int
+
+    def __repr__(self) -> str:
+        said = [f"{self.users} users"]
+        if (best := self.strongest_reid) is not None:
+            said.append(f"{self.identified} named by {best.attack}")
+        if (linked := self.linked) is not None:
+            said.append(f"s_T {linked.score.value:.3f} by {linked.attack}")
+        if (prior := self.prior) is not None:
+            said.append(f"{prior.score.value:.3f} without the release")
+        return f"<Audit: {', '.join(said)}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.attack, one.score.name, one.score.value, interval.low, interval.high)
+            for one in (*self.reid, *self.trace)
+            for interval in [one.score.interval]
+        ]
+        table = html_table(["attack", "score", "value", "low", "high"], rows)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{table}"
 
     @property
     def users(self) -> int:

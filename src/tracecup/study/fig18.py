@@ -11,8 +11,9 @@ import numpy as np
 
 from tracecup.study import published
 from tracecup.study.context import Context
+from tracecup.study.htmltables import Value
 from tracecup.study.reproduce import study
-from tracecup.study.results import Comparison, StudyResult, Table, Value
+from tracecup.study.results import Comparison, StudyResult, Table
 from tracecup.study.synthesizers import Numbers, SynthesizerReport, evaluate_synthesizer
 from tracecup.study.towns import (
     ITERATIONS,

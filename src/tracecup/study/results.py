@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tracecup.errors import InvalidParameter
-
-Value = str | int | float | bool | None
+from tracecup.study.htmltables import Value, html_table
 
 PEOPLE_FLOW_ATTRIBUTION = (
     "SNS-based People Flow Data, CC BY 4.0: Nightley, Inc.; Shibasaki & Sekimoto Laboratory, the "
@@ -39,12 +38,14 @@ FINAL_SHEETS = Source("PWS Cup 2019 result sheets, final round")
 BUILT_IN = Source("Made on the built-in city of tracecup, not on the contest's data")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
-    """Named columns and rows of plain values; written as CSV.
+    """Named columns and rows of plain values; written as CSV, shown as a table in notebooks.
 
     >>> Table.of(["eps", "s_U"], [(1, 0.3), (2, 0.5)]).column("s_U")
     [0.3, 0.5]
+    >>> Table.of(["eps", "s_U"], [(1, 0.3), (2, 0.5)])
+    <Table: 2 rows of eps, s_U>
     """
 
     columns: tuple[str, ...]
@@ -64,6 +65,12 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Table: {len(self)} rows of {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.columns, self.rows)
 
     def column(self, name: str) -> list[Any]:
         """The values of one column."""

@@ -5,6 +5,7 @@ Every format of the 2019 contest, plain, gzip or zstd, and its Parquet twin.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
 from typing import IO, Literal, NoReturn, get_args
@@ -43,6 +44,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRET_MODE = 0o600
+OTHER_PART = " (the other part's times: are reference and original traces swapped?)"
 GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
 
 _DECLARED: dict[Kind, tuple[str, Layout]] = {
@@ -287,7 +289,25 @@ def _read(
     path: Path, layout: Layout, max_id: int, rows: int | None, max_set: int, limits: Limits
 ) -> Columns:
     reader = read_parquet if magic_of(path) == PARQUET_MAGIC else read_csv
-    return reader(path, layout, max_id, rows, max_set, limits)
+    try:
+        return reader(path, layout, max_id, rows, max_set, limits)
+    except InvalidFile as error:
+        raise _with_kind(error) from None
+
+
+def _with_kind(error: InvalidFile) -> InvalidFile:
+    """Where the columns are those of another kind of file, say which: somebody swapped two."""
+    first = error.problems[0]
+    kinds = [
+        kind
+        for kind, layout in LAYOUTS.items()
+        for header in [",".join(layout.header)]
+        if not first.column and first.found in (repr(header), f"the columns {header}")
+    ]
+    if not kinds:
+        return error
+    found = f"{first.found} (as in files of kind {' or '.join(kinds)})"
+    return InvalidFile(error.path, [replace(first, found=found)], error.total)
 
 
 def _write(path: Path, layout: Layout, columns: Columns, mode: int = 0o666) -> None:
@@ -330,7 +350,10 @@ def _grid_of(
         hint = GAPS_HINT if layout.lead[0] == "user_id" else ""
         _fail(path, 0, "", f"{len(who)} rows", f"{wanted} rows{hint}")
     _check_column(path, layout.lead[0], who, np.repeat(np.arange(first_id, first_id + m), times))
-    _check_column(path, layout.lead[1], time, np.tile(np.arange(first_time, first_time + times), m))
+    order = np.tile(np.arange(first_time, first_time + times), m)
+    if time[0] != first_time and (time - order == time[0] - first_time).all():
+        _fail(path, 2, layout.lead[1], f"{time[0]}", f"{first_time}{OTHER_PART}")
+    _check_column(path, layout.lead[1], time, order)
     return m, times
 
 
@@ -370,7 +393,8 @@ def _with_gaps(
     wrong = np.flatnonzero((time < first) | (time >= first + times))
     if wrong.size:
         k = int(wrong[0])
-        _fail(path, k + 2, "time_id", str(int(time[k])), f"{first} to {first + times - 1}")
+        other = OTHER_PART if wrong.size == len(time) else ""
+        _fail(path, k + 2, "time_id", str(int(time[k])), f"{first} to {first + times - 1}{other}")
     _check_range(path, "user_id", user, m)
     falling = np.flatnonzero(np.diff(key) <= 0)
     if falling.size:
