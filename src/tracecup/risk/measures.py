@@ -27,7 +27,7 @@ from tracecup.risk.known import (
     Visits,
 )
 from tracecup.risk.order import times_of_holders, worst_proportions, worst_sequences
-from tracecup.risk.search import unique_choices, worst_of_users
+from tracecup.risk.search import Held, unique_choices, worst_of_users
 from tracecup.rng import Rng
 from tracecup.score.intervals import CONFIDENCE, Interval
 from tracecup.streams import stream_key
@@ -195,7 +195,7 @@ def unicity(
     settings = (points, most, samples, *stream_key(rng), share, drawn)
     index = Moments(sides, weak=deleted == "weak" and released is not None)
     for low, high in scratch.stepped(sides.blocks()):
-        arrays = (*_arrays(index, index.items(Visits.of(sides.true, low, high))), *settings)
+        arrays = (_held(index, index.items(Visits.of(sides.true, low, high))), *settings)
 
         def work(a: int, b: int, arrays: tuple[Any, ...] = arrays) -> None:
             unique_choices(a, b, *arrays)
@@ -237,24 +237,15 @@ def _search(kind: str, index: Places, items: Items) -> tuple[Callable[..., None]
             items.low, items.first, items.group, items.want, holders.start, holders.holder,
             holders.value, index.sides.n_users, index.tolerance,
         )  # fmt: skip
-    return worst_of_users, _arrays(index, items)
+    return worst_of_users, (_held(index, items),)
 
 
-def _arrays(index: Places, items: Items) -> tuple[Any, ...]:
+def _held(index: Places, items: Items) -> Held:
     holders = index.holders
-    return (
-        items.low,
-        items.first,
-        items.group,
-        items.want,
-        items.linked,
-        holders.start,
-        holders.holder,
-        holders.value,
-        index.sides.n_users,
-        items.also,
-        index.tolerance,
-    )
+    return Held(
+        items.low, items.first, items.group, items.want, items.linked, holders.start,
+        holders.holder, holders.value, index.sides.n_users, items.also, index.tolerance,
+    )  # fmt: skip
 
 
 def _times(visits: Visits) -> tuple[Ints, Ints]:

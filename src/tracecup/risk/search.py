@@ -6,6 +6,8 @@ all remaining items together could not leave fewer.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,23 +47,28 @@ def fits(value: float, want: float, tolerance: float) -> bool:
     return value - slack <= want <= value + slack
 
 
+class Held(NamedTuple):
+    """What is known of users from `base` on, and who holds what of the release; see `known`."""
+
+    base: int
+    first: Ints
+    group: Ints
+    want: Floats
+    linked: NDArray[np.bool_]
+    start: Ints
+    holder: NDArray[np.int32]
+    value: Floats
+    n_users: int
+    also: Ints
+    tolerance: float
+
+
 @kernel
-def fitting(
-    u: int,
-    begin: int,
-    end: int,
-    group: Ints,
-    want: Floats,
-    linked: NDArray[np.bool_],
-    start: Ints,
-    holder: NDArray[np.int32],
-    value: Floats,
-    n_users: int,
-    also: Ints,
-    tolerance: float,
-) -> tuple[Words, NDArray[np.bool_]]:
+def fitting(u: int, held: Held) -> tuple[Words, NDArray[np.bool_]]:
     """Bits (items, words) of the people who fit each item of u that she fits herself, rarest
     first; and which of them are linked to the one before."""
+    _, first, group, want, linked, start, holder, value, n_users, also, tolerance = held
+    begin, end = first[u - held.base], first[u - held.base + 1]
     words = (n_users + WORD - 1) // WORD
     n = end - begin
     bits = np.zeros((n, words), dtype=np.uint64)
@@ -108,18 +115,7 @@ def rarest_first(size: Ints, tied: NDArray[np.bool_]) -> Ints:
 
 @kernel
 def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user's items
-    u: int,
-    begin: int,
-    end: int,
-    group: Ints,
-    want: Floats,
-    linked: NDArray[np.bool_],
-    start: Ints,
-    holder: NDArray[np.int32],
-    value: Floats,
-    also: Ints,
-    tolerance: float,
-    kind_of: NDArray[np.int32],
+    u: int, held: Held, kind_of: NDArray[np.int32]
 ) -> Words:
     """Bits (items, words) as `fitting` has them, but people who fit the same items share a bit.
 
@@ -128,6 +124,8 @@ def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user'
     item: those of a kind who fit the next item make a new one. `kind_of` is 0 for all users
     before and after.
     """
+    _, first, group, want, linked, start, holder, value, _, also, tolerance = held
+    begin, end = first[u - held.base], first[u - held.base + 1]
     n = end - begin
     size = np.zeros(n, dtype=np.int64)
     tied = np.zeros(n, dtype=np.bool_)
@@ -192,32 +190,17 @@ def kinds_of_people(  # noqa: PLR0912 - two passes over the holders of one user'
 def worst_of_users(
     low: int,
     high: int,
-    base: int,
-    first: Ints,
-    group: Ints,
-    want: Floats,
-    linked: NDArray[np.bool_],
-    start: Ints,
-    holder: NDArray[np.int32],
-    value: Floats,
-    n_users: int,
-    also: Ints,
-    tolerance: float,
+    held: Held,
     points: int,
     budget: int,
     fewest: Ints,
     bound: Ints,
 ) -> None:
-    """Users low..high-1, whose items begin with those of user `base`; see `known`.
-
-    fewest[u]: least number of people that at most `points` items of u leave, as found within
+    """fewest[u]: least number of people that at most `points` items of u leave, as found within
     `budget` steps; bound[u]: a number it cannot be below, equal where the search came to its end.
     0 in both where no item of u fits herself."""
     for u in range(low, high):
-        begin, end = first[u - base], first[u - base + 1]
-        bits, tied = fitting(
-            u, begin, end, group, want, linked, start, holder, value, n_users, also, tolerance
-        )
+        bits, tied = fitting(u, held)
         fewest[u], bound[u] = _worst(bits, tied, points, budget)
 
 
@@ -281,17 +264,7 @@ def choose(n: int, k: int) -> float:
 def unique_choices(
     low: int,
     high: int,
-    base: int,
-    first: Ints,
-    group: Ints,
-    want: Floats,
-    linked: NDArray[np.bool_],
-    start: Ints,
-    holder: NDArray[np.int32],
-    value: Floats,
-    n_users: int,
-    also: Ints,
-    tolerance: float,
+    held: Held,
     points: int,
     most: int,
     samples: int,
@@ -304,18 +277,15 @@ def unique_choices(
 
     All choices where there are at most `most`, then drawn[u] is 0; otherwise drawn[u] = `samples`
     random ones of the user's own stream."""
-    kind_of = np.zeros(n_users, dtype=np.int32)
+    kind_of = np.zeros(held.n_users, dtype=np.int32)
     for u in range(low, high):
-        begin, end = first[u - base], first[u - base + 1]
-        known = end - begin
+        known = held.first[u - held.base + 1] - held.first[u - held.base]
         if known == 0:
             share[u], drawn[u] = np.nan, 0
             continue
         size = min(points, known)
         total = choose(known, size)
-        bits = kinds_of_people(
-            u, begin, end, group, want, linked, start, holder, value, also, tolerance, kind_of
-        )
+        bits = kinds_of_people(u, held, kind_of)
         if total <= most:
             share[u], drawn[u] = _count_unique(bits, size) / total, 0
             continue
