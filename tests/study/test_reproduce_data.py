@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -29,6 +30,12 @@ def context(data_dir):
         patch.setattr(context_module, "QUICK_USERS", USERS)
         patch.setattr(Context, "has", lambda self, need: need != "built-in" and has(self, need))
         yield Context(data_dir, quick=True)
+
+
+@pytest.fixture(scope="module")
+def fewer(context):
+    """Still fewer users, for studies in which every bot's defence is tuned to the floor."""
+    return replace(context, asked_users=60)
 
 
 @cache
@@ -118,14 +125,14 @@ class TestFigure4:
 
 
 class TestFinalRound:
-    def test_what_sheets_say_of_figures_10_12_and_13(self, context):
+    def test_what_sheets_say_of_figures_10_12_and_13(self, context, fewer):
         ten = [one for one in result_of("fig10", context).comparisons if "final" in one.what]
         assert len(ten) == 5
         assert all(one.inside for one in ten)
-        twelve = result_of("fig12", context).tables["teams"]
+        twelve = result_of("fig12", fewer).tables["teams"]
         assert len(twelve) == 17
         assert max(twelve.column("s_T,min")) == pytest.approx(0.720, abs=5e-4)
-        thirteen = [one for one in result_of("fig13", context).comparisons if "final" in one.what]
+        thirteen = [one for one in result_of("fig13", fewer).comparisons if "final" in one.what]
         assert [one.inside for one in thirteen] == [True, True]
 
     def test_pictures(self, context):
@@ -199,14 +206,14 @@ class TestFigure10:
 
 
 class TestFigure12AndCeiling:
-    def test_weights_from_1_to_1000(self, context):
-        weights = result_of("fig12", context).tables["sample_weights"]
+    def test_weights_from_1_to_1000(self, fewer):
+        weights = result_of("fig12", fewer).tables["sample_weights"]
         assert weights.column("weight")[0] == 1
         assert weights.column("weight")[-1] == 1000
         assert all(-1 <= r <= 1 for r in weights.column("R"))
 
-    def test_no_defence_is_credited_with_more_than_the_ceiling(self, context):
-        table = result_of("beyond2", context).tables["sample"]
+    def test_no_defence_is_credited_with_more_than_the_ceiling(self, fewer):
+        table = result_of("beyond2", fewer).tables["sample"]
         assert all(row["credit"] <= row["ceiling"] for row in table.records())
         assert table.row(defence="None")["s_T, told who is who"] == 0.0
 
@@ -222,13 +229,13 @@ class TestBeyond1:
 
 
 class TestFigure13:
-    def test_valid_noise_keeps_places_and_reference_traces_do_not(self, context):
-        numbers = result_of("fig13", context).numbers
+    def test_valid_noise_keeps_places_and_reference_traces_do_not(self, fewer):
+        numbers = result_of("fig13", fewer).numbers
         assert numbers["median POI accuracy, PL(4,1) (tokyo)"] > 0.9
         assert numbers["median POI accuracy, Reference (tokyo)"] < 0.5
 
-    def test_statistics_stand_between_reference_and_uniform(self, context):
-        found = result_of("fig13", context)
+    def test_statistics_stand_between_reference_and_uniform(self, fewer):
+        found = result_of("fig13", fewer)
         ways = {one.what: one.ours for one in found.comparisons if "way from" in one.what}
         assert len(ways) == 4
         at = {k: found.numbers[f"median TM-EMD, {k} (tokyo)"] for k in ("PL(4,1)", "Uniform")}
