@@ -15,10 +15,10 @@ Make = Callable[..., Case]
 
 
 def random_bags(random: np.random.Generator, m: int, rows: int) -> Bags:
-    """Up to six rows a pseudonym, some none, with whole weights: many scores are equal."""
+    """Up to six rows a pseudonym, some none, with whole weights, some 0: many scores are equal."""
     lengths = random.integers(0, 7, size=m)
     ids = np.array([random.choice(rows, size=6, replace=False) for _ in range(m)], dtype=np.int32)
-    weights = random.integers(1, 3, size=(m, 6)).astype(np.float64)
+    weights = random.integers(0, 3, size=(m, 6)).astype(np.float64)
     every = np.arange(rows + 1, dtype=np.int64)
     return Bags(ids, weights, lengths, lengths, every, every[:-1].astype(np.int32))
 
@@ -63,5 +63,6 @@ class TestChoice:
         tables = []
         for most in (-1.0, 1.0):
             monkeypatch.setattr(products, "MOST_SHARED", most)
+            monkeypatch.setattr(products, "ONE_TILE", 50)
             tables.append(VisitProbR().identify(case))
         assert tables[0] == tables[1]

@@ -188,6 +188,8 @@ def _read_lists(
                 if left <= FEW:
                     break
         row, weight = ids[j], weights[j]
+        if weight == 0.0:
+            continue
         for at in range(start[row], start[row + 1]):
             u = users[at]
             if sums[u] == 0.0:

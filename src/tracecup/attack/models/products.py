@@ -129,7 +129,7 @@ class ProductScores(Scores):
         """Show users begin..end-1 to every pseudonym."""
         table, bias = self._columns(begin, end)
         bags, unbiased = self._bags, not bias.any()
-        if unbiased:
+        if unbiased and self.n_users > ONE_TILE:
             numbers = entries_of(table)
             if shared(bags, numbers, end - begin) <= MOST_SHARED:
                 offer_by_lists(bags, table, numbers, begin, running)

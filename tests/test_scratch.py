@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import os
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tracecup import scratch
+from tracecup.attack import soft_links
+from tracecup.errors import InvalidParameter, UnreadableFile
+
+Usage = namedtuple("Usage", "total used free")
+
+
+class TestEmpty:
+    def test_small_arrays_are_held(self) -> None:
+        assert scratch.empty(5).base is None
+
+    def test_large_ones_lie_in_a_file_without_a_name(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+        monkeypatch.setenv("TRACECUP_SCRATCH", str(tmp_path))
+        before = os.listdir(tmp_path)
+        array = scratch.empty((3, 4), np.int32)
+        array[:] = np.arange(12).reshape(3, 4)
+        assert array.base is not None
+        assert array.sum() == 66
+        assert os.listdir(tmp_path) == before
+
+    def test_a_full_disk_is_told_before_anything_is_written(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+        monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(100, 90, 10))
+        with pytest.raises(UnreadableFile, match=r"0\.0 GiB are free.*TRACECUP_SCRATCH"):
+            soft_links(np.zeros((4, 4)))
+
+    def test_a_wrong_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "much")
+        with pytest.raises(InvalidParameter, match="whole number of MiB"):
+            scratch.empty(1)
+
+
+class TestFilled:
+    def test_every_part_is(self, in_small_parts: None) -> None:
+        assert (scratch.filled((9000, 2), 7, np.int16) == 7).all()
+
+
+class TestParts:
+    @pytest.mark.parametrize("unit", [1, 7])
+    def test_they_follow_one_another(self, unit: int, in_small_parts: None) -> None:
+        bounds = scratch.parts(1000, 900, unit)
+        assert [low for low, _ in bounds][1:] == [high for _, high in bounds][:-1]
+        assert (bounds[0][0], bounds[-1][1]) == (0, 1000)
+        assert all((high - low) % unit == 0 for low, high in bounds[:-1])
+
+    def test_none_of_nothing(self) -> None:
+        assert scratch.parts(0, 8) == []
