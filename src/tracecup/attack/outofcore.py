@@ -10,6 +10,7 @@ from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
@@ -17,6 +18,7 @@ from tracecup.attack.match import match_table
 from tracecup.attack.models.bags import bags_of_counts
 from tracecup.attack.models.cellwise import FLOOR
 from tracecup.attack.models.fuzzy import FuzzyR
+from tracecup.attack.models.inverted import visit_entries
 from tracecup.attack.models.products import MAX_TABLE_ENTRIES, product_scores
 from tracecup.attack.models.visitprob import HomeProbR, VisitProbR
 from tracecup.attack.scores import Scores
@@ -117,8 +119,14 @@ def count_scores(
         )  # fmt: skip
         return table, np.zeros(high - low)
 
+    def entries() -> sparse.csr_array:
+        counts = known.counts.astype(np.float32)
+        shape = (known.n_users, n_regions)
+        return visit_entries(sparse.csr_array((counts, known.regions, known.offsets), shape), FLOOR)
+
     bags = bags_of_counts(theirs, n_regions)
-    return product_scores(bags, columns, np.zeros(len(bags.lengths)), max_table_entries)
+    nothing = np.zeros(len(bags.lengths))
+    return product_scores(bags, columns, nothing, max_table_entries, entries)
 
 
 @kernel

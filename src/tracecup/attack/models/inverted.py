@@ -5,10 +5,12 @@ It beats the product in vector registers where few users share a row; measured, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tracecup.attack.models.bags import Bags
 from tracecup.attack.models.running import Running, enter, threshold
@@ -18,63 +20,69 @@ from tracecup.kernels import kernel
 
 MOST_SHARED = 0.02
 """Up to this share of (entry of a bag, user) pairs that are not zero, lists are faster."""
-FEW = 64
+FEW = 8
 """Users that are scored in full rather than told apart by further lists."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The entries above 0 of a table (rows, users): row d has users `start[d] : start[d + 1]`.
+    """The entries above 0 of a table (rows, users), row by row and user by user.
 
-    `top[d]` is the largest value of a row.
+    Row d has users `start[d] : start[d + 1]`, ascending, with `values`, of which `top[d]` is the
+    largest; user u has rows `offsets[u] : offsets[u + 1]`, ascending, with `row_values`.
     """
 
     start: NDArray[np.int64]
     users: NDArray[np.int32]
     values: NDArray[np.float64]
     top: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    row_values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, table: NDArray[np.float64], numbers: NDArray[np.int64]) -> Lists:
-        """From a table whose rows have so many entries above 0."""
-        start = np.concatenate([[0], np.cumsum(numbers)])
-        users, values = np.empty(start[-1], dtype=np.int32), np.empty(start[-1])
-        top = np.empty(len(table))
-        map_blocks(
-            lambda low, high: _list_row(
-                table[low:high], start[low:high], users, values, top[low:high]
-            ),
-            len(table),
-        )
-        return cls(start, users, values, top)
+    def of(cls, table: sparse.csr_array) -> Lists:
+        """From the table turned round, (users, rows), rows of each user ascending; O(entries)."""
+        by_row = table.tocsc()
+        start = by_row.indptr.astype(np.int64)
+        top = np.zeros(table.shape[1])
+        np.maximum.at(top, table.indices, table.data)
+        return cls(
+            start, by_row.indices.astype(np.int32), by_row.data, top,
+            table.indptr.astype(np.int64), table.indices.astype(np.int32), table.data,
+        )  # fmt: skip
 
 
-def entries_of(table: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Entries above 0 of each row.
+def visit_entries(counts: sparse.csr_array, floor: float) -> sparse.csr_array:
+    """log(share of the visits / floor) where a user was, from her counts (users, regions).
 
-    >>> entries_of(np.array([[0.0, 2.0], [0.0, 0.0]])).tolist()
-    [1, 0]
+    >>> counts = sparse.csr_array(np.array([[1.0, 0.0, 3.0]]))
+    >>> visit_entries(counts, 0.25).toarray().round(3).tolist()
+    [[0.0, 0.0, 1.099]]
     """
-    numbers = np.empty(len(table), dtype=np.int64)
-    map_blocks(lambda low, high: _count_row(table[low:high], numbers[low:high]), len(table))
-    return numbers
+    offsets = counts.indptr.astype(np.int64)
+    values = np.empty(counts.nnz)
+    map_blocks(
+        lambda low, high: _log_shares(offsets[low : high + 1], counts.data, floor, values),
+        counts.shape[0],
+    )
+    return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def shared(bags: Bags, numbers: NDArray[np.int64], users: int) -> float:
-    """The share of pairs (entry of a bag, user) whose table entry is above 0."""
-    rows, entries = np.zeros(bags.n_rows, dtype=np.int64), int(bags.lengths.sum())
-    _count_ids(bags.ids, bags.lengths, rows)
-    return float(rows @ numbers) / max(1, entries * users)
+def shared(bags: Bags, table: sparse.csr_array) -> float:
+    """The share of pairs (entry of a bag, user) whose entry of the table (users, rows) is above 0.
+
+    So many additions of the product add something.
+    """
+    users, rows = table.shape
+    asked = np.zeros(rows, dtype=np.int64)
+    _count_ids(bags.ids, bags.lengths, asked)
+    held = np.bincount(table.indices, minlength=rows)
+    return float(asked @ held) / max(1, int(bags.lengths.sum()) * users)
 
 
-def offer_by_lists(
-    bags: Bags,
-    table: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    first_user: int,
-    running: Running,
-) -> None:
-    """Show the users of a table, first_user and on, to every pseudonym; see `Running`.
+def offer_by_lists(bags: Bags, lists: Lists, running: Running) -> None:
+    """Show all users to every pseudonym; see `Running`.
 
     A pseudonym reads the lists of its rows from the shortest on and adds up. What unread lists can
     still add is bounded; where that is less than the full score of the user who leads, nobody on
@@ -82,17 +90,32 @@ def offer_by_lists(
     are scored in full, in float64 and in the order of the bag, so that scores are the same numbers
     as those of the product. O(entries of the lists that are read).
     """
-    lists = Lists.of(table, numbers)
 
     def work(low: int, high: int) -> None:
         at = slice(low, high)
         _offer(
             bags.ids[at], bags.weights[at], bags.lengths[at], lists.start, lists.users,
-            lists.values, lists.top, table, first_user, running.users[at], running.scores[at],
-            running.counts[at],
+            lists.values, lists.top, lists.offsets, lists.rows, lists.row_values,
+            running.users[at], running.scores[at], running.counts[at],
         )  # fmt: skip
 
     map_blocks(work, len(bags.lengths))
+
+
+@kernel
+def _log_shares(
+    offsets: NDArray[np.int64],
+    counts: NDArray[np.float32],
+    floor: float,
+    values: NDArray[np.float64],
+) -> None:
+    for u in range(len(offsets) - 1):
+        total = 0.0
+        for at in range(offsets[u], offsets[u + 1]):
+            total += counts[at]
+        scale = 1.0 / (max(total, 1.0) * floor)
+        for at in range(offsets[u], offsets[u + 1]):
+            values[at] = math.log(counts[at] * scale)
 
 
 @kernel
@@ -103,43 +126,19 @@ def _count_ids(ids: NDArray[np.int32], lengths: NDArray[np.int64], rows: NDArray
 
 
 @kernel
-def _count_row(table: NDArray[np.float64], numbers: NDArray[np.int64]) -> None:
-    for d in range(len(table)):
-        count, row = 0, table[d]
-        for u in range(len(row)):
-            count += row[u] > 0.0
-        numbers[d] = count
-
-
-@kernel
-def _list_row(
-    table: NDArray[np.float64],
-    start: NDArray[np.int64],
-    users: NDArray[np.int32],
-    values: NDArray[np.float64],
-    top: NDArray[np.float64],
-) -> None:
-    for d in range(len(table)):
-        at, row, most = start[d], table[d], 0.0
-        for u in range(len(row)):
-            if row[u] > 0.0:
-                users[at], values[at] = u, row[u]
-                most = max(most, row[u])
-                at += 1
-        top[d] = most
-
-
-@kernel
 def _score(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
     n: int,
-    table: NDArray[np.float64],
-    user: int,
+    rows: NDArray[np.int32],
+    values: NDArray[np.float64],
 ) -> float:
+    """The score of a user with these rows, ascending."""
     total = 0.0
     for j in range(n):
-        total += weights[j] * table[ids[j], user]
+        at = np.searchsorted(rows, ids[j])
+        if at < len(rows) and rows[at] == ids[j]:
+            total += weights[j] * values[at]
     return total
 
 
@@ -153,7 +152,7 @@ def _leader(sums: NDArray[np.float64], seen: NDArray[np.int32]) -> int:
 
 
 @kernel
-def _read_lists(
+def _read_lists(  # noqa: PLR0912 - a search in one loop, whose lists it shares
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
     n: int,
@@ -161,7 +160,9 @@ def _read_lists(
     users: NDArray[np.int32],
     values: NDArray[np.float64],
     top: NDArray[np.float64],
-    table: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    row_values: NDArray[np.float64],
     needed: float,
     sums: NDArray[np.float64],
     seen: NDArray[np.int32],
@@ -176,11 +177,16 @@ def _read_lists(
         rest += weights[j] * top[ids[j]]
     if rest < needed:
         return 0, rest, needed
-    n_seen = 0
+    n_seen, asked = 0, -1
     for j in np.argsort(lengths):
         if n_seen > 0 and lengths[j] >= n_seen // 4:
             leader = _leader(sums, seen[:n_seen])
-            needed = max(needed, _score(ids, weights, n, table, leader) - 1.1 * TIE)
+            if sums[leader] + rest < needed - TIE:
+                break  # not even she can win, and nobody on no list can
+            if leader != asked:
+                own = slice(offsets[leader], offsets[leader + 1])
+                found = _score(ids, weights, n, rows[own], row_values[own])
+                needed, asked = max(needed, found - 1.1 * TIE), leader
             if rest < needed - TIE:
                 left = 0
                 for s in range(n_seen):
@@ -199,7 +205,9 @@ def _read_lists(
         rest -= weight * top[row]
     if n_seen > 0:
         leader = _leader(sums, seen[:n_seen])
-        needed = max(needed, _score(ids, weights, n, table, leader) - 1.1 * TIE)
+        if leader != asked and sums[leader] + rest >= needed - TIE:
+            own = slice(offsets[leader], offsets[leader + 1])
+            needed = max(needed, _score(ids, weights, n, rows[own], row_values[own]) - 1.1 * TIE)
     return n_seen, max(rest, 0.0), needed
 
 
@@ -212,35 +220,34 @@ def _offer(
     listed: NDArray[np.int32],
     values: NDArray[np.float64],
     top: NDArray[np.float64],
-    table: NDArray[np.float64],
-    first_user: int,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    row_values: NDArray[np.float64],
     users: NDArray[np.int32],
     scores: NDArray[np.float64],
     counts: NDArray[np.int8],
 ) -> None:
-    m = table.shape[1]
+    m = len(offsets) - 1
     sums, seen = np.zeros(m), np.empty(m, dtype=np.int32)
+    everybody = np.arange(m).astype(np.int32)
     for k in range(len(lengths)):
         n = lengths[k]
         needed = threshold(scores[k], counts, k, 1.1)
         n_seen, rest, needed = _read_lists(
-            ids[k], weights[k], n, start, listed, values, top, table, needed, sums, seen
-        )
-        if rest >= needed - TIE:
-            # Somebody on no list may tie with the best: everybody is asked, in order.
-            for u in range(m):
-                if sums[u] + rest >= needed - TIE:
-                    total = _score(ids[k], weights[k], n, table, u)
-                    enter(users[k], scores[k], counts, k, first_user + u, total)
-        else:
-            kept = 0
-            for s in range(n_seen):
-                u = seen[s]
-                if sums[u] + rest >= needed - TIE:
-                    seen[kept], seen[s] = u, seen[kept]
-                    kept += 1
-            for u in np.sort(seen[:kept]):
-                total = _score(ids[k], weights[k], n, table, u)
-                enter(users[k], scores[k], counts, k, first_user + u, total)
+            ids[k], weights[k], n, start, listed, values, top, offsets, rows, row_values,
+            needed, sums, seen,
+        )  # fmt: skip
+        kept = 0
+        for s in range(n_seen):
+            u = seen[s]
+            if sums[u] + rest >= needed - TIE:
+                seen[kept], seen[s] = u, seen[kept]
+                kept += 1
+        # Where somebody on no list may tie with the best, everybody is asked, in order.
+        chosen = everybody if rest >= needed - TIE else np.sort(seen[:kept])
+        for u in chosen:
+            own = slice(offsets[u], offsets[u + 1])
+            total = _score(ids[k], weights[k], n, rows[own], row_values[own])
+            enter(users[k], scores[k], counts, k, u, total)
         for s in range(n_seen):
             sums[seen[s]] = 0.0

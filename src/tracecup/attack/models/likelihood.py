@@ -9,14 +9,16 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tracecup.attack.models.bags import Bags, bag_cells, visited_regions
 from tracecup.attack.models.cellwise import FLOOR, LOG_FLOOR, CellwiseScores
+from tracecup.attack.models.inverted import visit_entries
 from tracecup.attack.models.products import MAX_TABLE_ENTRIES, TILE, product_scores
 from tracecup.attack.scores import Scores
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
-from tracecup.traces import SetTraces, Traces
+from tracecup.traces import SetTraces, Traces, sparse_visit_counts
 
 
 def visit_scores(
@@ -44,8 +46,13 @@ def visit_scores(
     def columns(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return _likelihood_table(reference, bags, n_regions, low, high), np.zeros(high - low)
 
+    def entries() -> sparse.csr_array:
+        visits = visit_entries(sparse_visit_counts(reference, n_regions), FLOOR)
+        return visits[:, bags.row_regions]
+
     constant = bags.cells.astype(np.float64) * LOG_FLOOR
-    return product_scores(bags, columns, constant, max_table_entries)
+    single = len(bags.row_regions) == bags.n_rows
+    return product_scores(bags, columns, constant, max_table_entries, entries if single else None)
 
 
 def _likelihood_table(

@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from tracecup.attack.models.bags import Bags
-from tracecup.attack.models.inverted import MOST_SHARED, entries_of, offer_by_lists, shared
+from tracecup.attack.models.inverted import MOST_SHARED, Lists, offer_by_lists, shared
 from tracecup.attack.models.running import Running, enter, threshold
 from tracecup.attack.scores import TIE, Scores, best_of_rows
 from tracecup.device import Arrays, SparseRows, best_matches
@@ -33,6 +34,8 @@ ONE_TILE = 4096
 LANES = 16
 Columns = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
 """(low, high) -> table of shape (rows, high - low) and bias of users low..high-1."""
+Entries = Callable[[], sparse.csr_array]
+"""-> the entries above 0 of the whole table, (users, rows)."""
 
 
 def product_scores(
@@ -40,18 +43,23 @@ def product_scores(
     columns: Columns,
     constant: NDArray[np.float64],
     max_table_entries: int = MAX_TABLE_ENTRIES,
+    entries: Entries | None = None,
 ) -> ProductScores:
-    """The product of `bags` with the table that `columns` makes; in blocks if it is too large."""
+    """The product of `bags` with the table that `columns` makes; in blocks if it is too large.
+
+    `entries` makes the same table without its zeros, turned round, for tables without a bias.
+    """
     m = len(bags.lengths)
     if bags.n_rows * m > max_table_entries:
         step = max(1, max_table_entries // bags.n_rows)
-        return ProductScores(bags, columns, constant, step - step % TILE or step)
+        step = step - step % TILE or step
+        return ProductScores(bags, columns, constant, step, entries)
     table, bias = columns(0, m)
 
     def held(low: int, high: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return table[:, low:high], bias[low:high]
 
-    return ProductScores(bags, held, constant, m)
+    return ProductScores(bags, held, constant, m, entries)
 
 
 class ProductScores(Scores):
@@ -67,12 +75,19 @@ class ProductScores(Scores):
     reaches the largest lower bound, or what an earlier user reached, is computed again in
     float64, so the result is that of the float64 matrix. A tile stays in the second-level cache
     and the m x m matrix never exists. O(entries of the bags x users) time, O(rows x step) memory.
+    Where the table is known without its zeros and few users share a row, an inverted index finds
+    the same users instead (`offer_by_lists`).
     """
 
     def __init__(
-        self, bags: Bags, columns: Columns, constant: NDArray[np.float64], step: int
+        self,
+        bags: Bags,
+        columns: Columns,
+        constant: NDArray[np.float64],
+        step: int,
+        entries: Entries | None = None,
     ) -> None:
-        self.n_users = len(bags.lengths)
+        self.n_users, self._entries = len(bags.lengths), entries
         self._bags, self._columns, self._constant, self._step = bags, columns, constant, step
 
     def rows(self, low: int, high: int) -> NDArray[np.float64]:
@@ -82,8 +97,9 @@ class ProductScores(Scores):
     def best(self) -> NDArray[np.int32]:
         """The best user of every pseudonym, ties to the smallest; shape (m,)."""
         running = Running.of(self.n_users)
-        for begin, end in self._user_blocks():
-            self._show(begin, end, running)
+        if not self._show_lists(running):
+            for begin, end in self._user_blocks():
+                self._show(begin, end, running)
         best, undecided = running.best(), running.undecided()
         for low in range(0, len(undecided), 16):
             asked = undecided[low : low + 16]
@@ -125,15 +141,20 @@ class ProductScores(Scores):
         m, step = self.n_users, self._step
         return [(low, min(low + step, m)) for low in range(0, m, step)]
 
+    def _show_lists(self, running: Running) -> bool:
+        """Show all users by an inverted index, if few of them share a row."""
+        if self._entries is None or self.n_users <= ONE_TILE:
+            return False
+        entries = self._entries()
+        if shared(self._bags, entries) > MOST_SHARED:
+            return False
+        offer_by_lists(self._bags, Lists.of(entries), running)
+        return True
+
     def _show(self, begin: int, end: int, running: Running) -> None:
         """Show users begin..end-1 to every pseudonym."""
         table, bias = self._columns(begin, end)
         bags, unbiased = self._bags, not bias.any()
-        if unbiased and self.n_users > ONE_TILE:
-            numbers = entries_of(table)
-            if shared(bags, numbers, end - begin) <= MOST_SHARED:
-                offer_by_lists(bags, table, numbers, begin, running)
-                return
         tiles, alone = _tiles(table), end - begin == self.n_users
 
         def work(low: int, high: int) -> None:
