@@ -18,7 +18,7 @@ from tracecup.attack.scores import TIE
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 
-MOST_SHARED = 0.02
+MOST_SHARED = 0.01
 """Up to this share of (entry of a bag, user) pairs that are not zero, lists are faster."""
 FEW = 8
 """Users that are scored in full rather than told apart by further lists."""
@@ -78,7 +78,8 @@ def shared(bags: Bags, table: sparse.csr_array) -> float:
     asked = np.zeros(rows, dtype=np.int64)
     _count_ids(bags.ids, bags.lengths, asked)
     held = np.bincount(table.indices, minlength=rows)
-    return float(asked @ held) / max(1, int(bags.lengths.sum()) * users)
+    pairs = max(1, int(bags.lengths.sum()) * int(users))
+    return float(asked @ held) / pairs
 
 
 def offer_by_lists(bags: Bags, lists: Lists, running: Running) -> None:
