@@ -1,7 +1,7 @@
 """Seconds of one training step of a learned attack on whatever device JAX finds, with the flop/s.
 
-`python benchmarks/learning.py --out FILE`: 1000 users of a team of 2000 x 400, as `attack train` has
-them. Needs tracecup[learn].
+`python benchmarks/learning.py --out FILE`: 1000 users of a team of 2000 x 400, as `attack train`
+has them. Needs tracecup[learn].
 """
 
 from __future__ import annotations

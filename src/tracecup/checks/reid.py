@@ -5,22 +5,14 @@ Run on small cases: 5 x 7 regions, 3 slots a day, sets, deletions, unobserved ev
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack import Case, ReidAttack
+from tracecup.checks.attacks import edge_cases, surroundings_of
 from tracecup.checks.result import Check, demand
-from tracecup.checks.samples import blind_case, deleted_case, ordinary_case, tiny_case
-from tracecup.checks.surroundings import (
-    SEED,
-    demand_any_rng,
-    demand_same_bytes,
-    demand_untouched,
-    inputs_of,
-)
-from tracecup.errors import InvalidTraces
+from tracecup.checks.samples import ordinary_case, tiny_case
+from tracecup.checks.surroundings import SEED
 from tracecup.traces import IdTable
 
 TOLERANCE = 1e-9
@@ -57,22 +49,6 @@ def identifies_every_pseudonym(method: ReidAttack) -> None:
     _demand_table(method, ordinary_case())
 
 
-def leaves_its_input_alone(method: ReidAttack) -> None:
-    """City, reference traces and release are the same afterwards."""
-    case = ordinary_case(gaps=0.2)
-    demand_untouched(lambda: _answers(method, case, SEED), *inputs_of(case))
-
-
-def same_seed_gives_same_bytes(method: ReidAttack) -> None:
-    """The same seed gives the same scores and the same table, on one thread and on two."""
-    demand_same_bytes(lambda seed: _answers(method, ordinary_case(), seed))
-
-
-def takes_any_rng(method: ReidAttack) -> None:
-    """rng may be a seed, a NumPy generator or None: use tracecup.rng.generator(rng)."""
-    demand_any_rng(lambda rng: _answers(method, ordinary_case(), rng))
-
-
 def permuting_users_permutes_columns(method: ReidAttack) -> str | None:
     """If the users stand in another order, so do the columns of deterministic scores."""
     case = ordinary_case()
@@ -103,48 +79,9 @@ def permuting_pseudonyms_permutes_rows(method: ReidAttack) -> str | None:
     return None
 
 
-def works_when_all_is_deleted(method: ReidAttack) -> None:
-    """A release of deleted cells still gets finite scores and a table."""
-    _demand_answers(method, deleted_case())
-
-
-def works_with_unobserved_reference(method: ReidAttack) -> None:
-    """Reference events of -1 are skipped; a user may have no other, and so may all users."""
-    _demand_answers(method, ordinary_case(gaps=0.4))
-    _demand_answers(method, blind_case())
-
-
-def works_for_one_user(method: ReidAttack) -> None:
-    """One user and one pseudonym are enough."""
-    _demand_answers(method, tiny_case())
-
-
-def works_for_one_event(method: ReidAttack) -> None:
-    """A day of one slot is enough, unless a model was trained for another day."""
-    with suppress(InvalidTraces) if method.needs_model else nullcontext():
-        _demand_answers(method, tiny_case(users=3, slots=1))
-
-
 def start_scoring(method: ReidAttack) -> object:
     """The work that has to refuse bad parameters."""
     return method.score_matrix(tiny_case(users=3), SEED)
-
-
-REID_CHECKS: tuple[Check, ...] = (
-    scores_every_pair,
-    scores_are_finite,
-    rows_agree_with_the_matrix,
-    identifies_every_pseudonym,
-    leaves_its_input_alone,
-    same_seed_gives_same_bytes,
-    takes_any_rng,
-    permuting_users_permutes_columns,
-    permuting_pseudonyms_permutes_rows,
-    works_when_all_is_deleted,
-    works_with_unobserved_reference,
-    works_for_one_user,
-    works_for_one_event,
-)
 
 
 def _answers(
@@ -193,3 +130,15 @@ def _is_close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
 
 def _order(case: Case) -> NDArray[np.int64]:
     return np.random.default_rng(SEED).permutation(case.n_users)
+
+
+REID_CHECKS: tuple[Check, ...] = (
+    scores_every_pair,
+    scores_are_finite,
+    rows_agree_with_the_matrix,
+    identifies_every_pseudonym,
+    *surroundings_of(_answers),
+    permuting_users_permutes_columns,
+    permuting_pseudonyms_permutes_rows,
+    *edge_cases(_demand_answers),
+)
