@@ -24,6 +24,15 @@ def season(tmp_path_factory):
 
 
 class TestSimulate:
+    def test_interrupted_it_says_how_to_go_on(self, tmp_path, monkeypatch, capsys):
+        def interrupted(*given, **named):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("tracecup.cli._contest_play.play_and_tell", interrupted)
+        assert run(["contest", "simulate", "--out", str(tmp_path / "season")]) == 130
+        said = capsys.readouterr().err
+        assert "interrupted: what is finished is kept; the same command goes on" in said
+
     def test_writes_archive_and_zip(self, season):
         assert (season / "MANIFEST.json").exists()
         assert season.with_name("season.zip").exists()

@@ -80,7 +80,6 @@ def run(arguments: list[str]) -> int:
     except typer.Exit as leave:
         code = int(leave.exit_code)
     except (typer.Abort, KeyboardInterrupt):
-        people().print(f"interrupted{_how_to_go_on(arguments)}")
         code = INTERRUPTED
     except TraceCupError as error:
         code = _report(error, arguments)
@@ -94,6 +93,8 @@ def run(arguments: list[str]) -> int:
         if "--json" in arguments:
             print(json.dumps({"error": cast(Any, error).format_message()}))
         code = WRONG_USE
+    if code == INTERRUPTED:  # Typer may have caught it and only tell the code
+        people().print(f"interrupted{_how_to_go_on(arguments)}", soft_wrap=True)
     return code
 
 
