@@ -137,10 +137,29 @@ def _score(
     """The score of a user with these rows, ascending."""
     total = 0.0
     for j in range(n):
-        at = np.searchsorted(rows, ids[j])
-        if at < len(rows) and rows[at] == ids[j]:
-            total += weights[j] * values[at]
+        low, high = 0, len(rows)
+        while low < high:
+            middle = (low + high) >> 1
+            if rows[middle] < ids[j]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < len(rows) and rows[low] == ids[j]:
+            total += weights[j] * values[low]
     return total
+
+
+@kernel
+def _shortest_first(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The order of a few numbers by size."""
+    order = np.arange(len(lengths))
+    for k in range(1, len(order)):
+        j, at = order[k], k
+        while at > 0 and lengths[order[at - 1]] > lengths[j]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = j
+    return order
 
 
 @kernel
@@ -179,7 +198,7 @@ def _read_lists(  # noqa: PLR0912 - a search in one loop, whose lists it shares
     if rest < needed:
         return 0, rest, needed
     n_seen, asked = 0, -1
-    for j in np.argsort(lengths):
+    for j in _shortest_first(lengths):
         if n_seen > 0 and lengths[j] >= n_seen // 4:
             leader = _leader(sums, seen[:n_seen])
             if sums[leader] + rest < needed - TIE:
