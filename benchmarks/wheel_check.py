@@ -193,7 +193,7 @@ def main() -> None:
         "--newest", action="store_true", help="packages, not as pinned in requirements/dev.txt"
     )
     given = options.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("wheel-check stopped"))  # and clears up
+    signal.signal(signal.SIGTERM, stop)
     with tempfile.TemporaryDirectory(prefix="tracecup-wheel-") as name:
         folder = Path(name)
         installer = Installer(folder, pinned=not given.newest)
@@ -207,6 +207,12 @@ def main() -> None:
         check(installer, next(folder.glob("*.whl")), given.extras)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"wheel-check passed, {spent.ru_utime + spent.ru_stime:.0f} s of processor time")
+
+
+def stop(*_: object) -> None:
+    """End as an error would, so that folders are cleared up; a second signal does not disturb."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit("wheel-check stopped")
 
 
 def check(installer: Installer, wheel: Path, chosen: list[str]) -> None:
