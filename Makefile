@@ -67,7 +67,7 @@ bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 	$(PY) benchmarks/run.py $(ROOMS)
 
 bench-both: $(READY) ## this tree and the commit before the house was put in order, in turn
-	$(PY) benchmarks/against.py --quick --rounds 5
+	$(PY) benchmarks/against.py --quick --rounds 3
 
 bench-server: $(READY) ## 21 teams at once against a real server on this machine
 	$(PY) benchmarks/server_load.py

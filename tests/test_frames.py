@@ -32,6 +32,25 @@ class TestFrames:
         packed = b"".join(map(PACKERS[kind], [*parts * 20, b""]))
         assert all_of(READERS[kind](io.BytesIO(packed))) == TEXT * 20
 
+    @pytest.mark.parametrize("sizes", [(10, 54_000), (27_000, 27_000), (1, 53_999, 1)])
+    def test_pieces_of_any_size(self, kind, sizes):
+        packed = PACKERS[kind](TEXT[:27_000]) + PACKERS[kind](TEXT[27_000:])
+        frames = READERS[kind](io.BytesIO(packed))
+        parts = [frames.read(size) for size in sizes]
+        assert b"".join(parts) == TEXT
+        assert len(parts[0]) == sizes[0]
+        assert frames.read(1) == b""
+
+    @pytest.mark.parametrize("lost", [1, 4, 9])
+    def test_a_cut_end_is_noticed_though_all_text_is_there(self, lost):
+        frames = gzip_frames(io.BytesIO(gzip.compress(TEXT)[:-lost]))
+        with pytest.raises(EOFError):
+            all_of(frames)
+
+    def test_a_bomb_unpacks_no_more_than_is_asked_for(self):
+        bomb = io.BytesIO(gzip.compress(b"1" * (4 << 20)))
+        assert len(gzip_frames(bomb).read(1 << 16)) == 1 << 16
+
     def test_a_few_empty_ones_do_no_harm(self, kind):
         packed = PACKERS[kind](b"") * (FRAMES_FREE - 1) + PACKERS[kind](TEXT)
         assert all_of(READERS[kind](io.BytesIO(packed))) == TEXT
