@@ -5,11 +5,12 @@ import json
 import pytest
 
 import tracecup.cli.benchmark as command
-from tracecup import Traces, front
+from tracecup import Traces
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.benchmark import names_of, seeds_of
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter
+from tracecup.front import data
 from tracecup.traces import files
 
 CLOCK = ContestClock.regular(2, slots=3)
@@ -131,8 +132,8 @@ class TestSeedsOf:
 
 class TestDemo:
     def test_from_nothing_by_one_command(self, folder, capsys, monkeypatch):
-        made = front.load_demo
-        monkeypatch.setattr(front, "load_demo", lambda: made(days=1, users=6))
+        made = data.load_demo
+        monkeypatch.setattr(data, "load_demo", lambda: made(days=1, users=6))
         words = ["benchmark", "--demo", "--out", "out", "--seeds", "1"]
         assert run([*words, *GRID, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["summary"][0]["data"] == "demo"

@@ -14,7 +14,7 @@ from tracecup.registry import methods
 from tracecup.study import existing
 from tracecup.study.context import Context, Team
 from tracecup.study.existing import COSTLY, attacks, defences, is_costly, table_of_cells
-from tracecup.study.existingcells import Cells, Tuning
+from tracecup.study.existingcells import ExistingCells, Tuning
 from tracecup.study.results import BUILT_IN
 from tracecup.traces import Traces
 
@@ -67,8 +67,8 @@ class TestCells:
         assert [one.row for one in whole[:2]] == [one.row for one in first]
         kept = json.loads(path.read_text())
         assert kept["attacks"].items() >= before["attacks"].items()
-        monkeypatch.setattr(Cells, "_made", None)
-        monkeypatch.setattr(Cells, "_release", None)
+        monkeypatch.setattr(ExistingCells, "_made", None)
+        monkeypatch.setattr(ExistingCells, "_release", None)
         again = table_of_cells(context, team, 10, SHIELDS, SWORDS)
         assert [one.row for one in again] == [one.row for one in whole]
 
@@ -86,10 +86,10 @@ class TestCells:
 
     def test_tuned_defences_keep_the_floor(self, team) -> None:
         for shield in SHIELDS[:2]:
-            held = Cells(Context(), team, shield).held
+            held = ExistingCells(Context(), team, shield).held
             assert held["s_U"] >= 0.7
             assert held["tuning"] == f"by {shield.knob}"
-        assert Cells(Context(), team, SHIELDS[2]).held["tuning"] == "as written"
+        assert ExistingCells(Context(), team, SHIELDS[2]).held["tuning"] == "as written"
 
     def test_costly_attacks_meet_some_users_and_have_minima_of_their_own(
         self, team, monkeypatch
@@ -117,7 +117,7 @@ class TestCells:
             return plain(self, city, original, reference, rng)
 
         monkeypatch.setattr(method, "_obfuscate_knowing", spy)
-        Cells(Context(), team, SHIELDS[2])
+        ExistingCells(Context(), team, SHIELDS[2])
         assert seen == [team.reference]
 
     def test_costly_names_exist(self) -> None:
