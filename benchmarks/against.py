@@ -36,15 +36,8 @@ class Turn(harness.Bench):
 
     least: dict[str, tuple[float, float]] = field(default_factory=dict)
 
-    def measure(
-        self,
-        stage: str,
-        size: str,
-        work: Callable[[], object],
-        *,
-        yardstick: tuple[str, float] | None = None,
-        repeat: int = 3,
-        warm: bool = True,
+    def timed(
+        self, stage: str, size: str, work: Callable[[], object], repeat: int, warm: bool
     ) -> float:
         if warm:
             work()
@@ -54,9 +47,6 @@ class Turn(harness.Bench):
         processor, clock = (min(column) for column in zip(*runs, strict=True))
         self.least[json.dumps([stage, size])] = (processor, clock)
         return clock
-
-    def note(self, text: str) -> None:
-        """Explanations are for the reader of one commit's figures."""
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:
@@ -146,7 +136,14 @@ def one_turn(tree: Path, room: str, quick: bool) -> dict[str, tuple[float, float
             out.name,
         ]
         env = {**os.environ, "PYTHONPATH": str(tree / "src")}
-        subprocess.run(command + ["--quick"] * quick, check=True, cwd=tree, env=env)
+        # What it prints is for the reader of one commit's figures.
+        subprocess.run(
+            command + ["--quick"] * quick,
+            check=True,
+            cwd=tree,
+            env=env,
+            stdout=subprocess.DEVNULL,
+        )
         return json.loads(Path(out.name).read_text())
 
 

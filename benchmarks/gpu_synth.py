@@ -13,57 +13,26 @@ import subprocess
 import sys
 import time
 from functools import partial
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
-READERS = ("pyarrow", "zstandard")
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from numpy.typing import NDArray
 
-
-class _Absent(ModuleType):
-    """A package that reads files, which nothing here does, on a machine that lacks it."""
-
-    __path__: ClassVar[list[str]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return type(name, (Exception,), {})
-
-
-class _StandIns(MetaPathFinder, Loader):
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        return ModuleSpec(name, self) if name.partition(".")[0] in READERS else None
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
-        return _Absent(spec.name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Nothing to do."""
-
-
-sys.meta_path.append(_StandIns())
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
-
-import jax  # noqa: E402 - after the stand-ins
-import jax.numpy as jnp  # noqa: E402 - after the stand-ins
-import numpy as np  # noqa: E402 - after the stand-ins
-from jax import lax  # noqa: E402 - after the stand-ins
-from numpy.typing import NDArray  # noqa: E402 - after the stand-ins
-
-from bench_synth import contest_model, walks  # noqa: E402 - after the stand-ins
-from gpu_reid import visits  # noqa: E402 - after the stand-ins
-from tracecup import Clock, Grid, Traces  # noqa: E402 - after the stand-ins
-from tracecup.attack.models import products  # noqa: E402 - after the stand-ins
-from tracecup.attack.models.fuzzy import FuzzyR  # noqa: E402 - after the stand-ins
-from tracecup.city import City  # noqa: E402 - after the stand-ins
-from tracecup.device import Found, JaxArrays, best_matches  # noqa: E402 - after the stand-ins
-from tracecup.device.fused import fused_tops  # noqa: E402 - after the stand-ins
-from tracecup.engine import thread_count, threads  # noqa: E402 - after the stand-ins
-from tracecup.streams import (  # noqa: E402 - after the stand-ins
+import standins  # noqa: F401 - before the imports below, which need what it stands in for
+from bench_synth import contest_model, walks
+from gpu_reid import visits
+from tracecup import Clock, Grid, Traces
+from tracecup.attack.models import products
+from tracecup.attack.models.fuzzy import FuzzyR
+from tracecup.city import City
+from tracecup.device import Found, JaxArrays, best_matches
+from tracecup.device.fused import fused_tops
+from tracecup.engine import thread_count, threads
+from tracecup.streams import (
     FIRST_FACTOR,
     GOLDEN,
     SECOND_FACTOR,
@@ -71,13 +40,13 @@ from tracecup.streams import (  # noqa: E402 - after the stand-ins
     child,
     stream_key,
 )
-from tracecup.synth import PpmtfModel, PPMTFPlus, Training, make_tensors  # noqa: E402
-from tracecup.synth.features import WALKS  # noqa: E402 - after the stand-ins
-from tracecup.synth.generate import FLOOR  # noqa: E402 - after the stand-ins
-from tracecup.synth.lanes import BLOCK  # noqa: E402 - after the stand-ins
-from tracecup.synth.ondevice import DeviceSampler  # noqa: E402 - after the stand-ins
-from tracecup.synth.sampler import Posterior, Sampler, State  # noqa: E402 - after the stand-ins
-from tracecup.traces.visitfiles import VisitCounts  # noqa: E402 - after the stand-ins
+from tracecup.synth import PpmtfModel, PPMTFPlus, Training, make_tensors
+from tracecup.synth.features import WALKS
+from tracecup.synth.generate import FLOOR
+from tracecup.synth.lanes import BLOCK
+from tracecup.synth.ondevice import DeviceSampler
+from tracecup.synth.sampler import Posterior, Sampler, State
+from tracecup.traces.visitfiles import VisitCounts
 
 Floats = NDArray[np.float64]
 PARTS = ("training", "generation", "fuzzy")
