@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from tracecup.city import Grid
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate.programmes import (
-    closed_form,
+    Mechanism,
     dilation,
     least_error,
     least_loss,
@@ -25,6 +25,20 @@ def tile(width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     columns = np.abs(grid.x[:, None] - grid.x)
     rows = np.abs(grid.y[:, None] - grid.y)
     return grid.distances, np.maximum(columns, rows) == 1, columns + rows == 1
+
+
+def closed_form(prior: np.ndarray, distance: np.ndarray, quality: float) -> Mechanism:
+    """The optimum when privacy and quality use the same metric d: min(Q, E0).
+
+    E0 = min_y sum_x pi(x) d(x, y), attained at y0, is the error without any report. Report y0
+    with probability q = min(1, Q / E0), otherwise the truth. The attacker can answer with the
+    report itself, so nobody does better; and after y0 every guess errs by at least q E0.
+    """
+    centre, alone = least_error(prior, distance)
+    share = 1.0 if alone <= quality else quality / alone
+    f = (1 - share) * np.eye(len(prior))
+    f[:, centre] += share
+    return Mechanism(f, min(quality, alone))
 
 
 def best_guess(prior: np.ndarray, f: np.ndarray, dp: np.ndarray) -> float:

@@ -136,17 +136,13 @@ def centred_stencil(city: City) -> NDArray[np.float32]:
     return np.ascontiguousarray(np.concatenate([half[:, :0:-1], half], axis=1))
 
 
-def prior_answers(
-    city: City,
-    prior: UserTables | NDArray[np.float32],
-    hospital_weight: float = HOSPITAL_WEIGHT,
-) -> NDArray[np.int32]:
+def prior_answers(city: City, prior: UserTables | NDArray[np.float32]) -> NDArray[np.int32]:
     """The answers of least expected loss without any release, shape (users, slots)."""
     users, slots, regions = prior.shape
     deleted = np.zeros(users * slots + 1, dtype=np.int64), np.zeros(0, dtype=np.int32)
     nothing = SetTraces(*deleted, np.arange(1, users + 1), Clock.regular(1, slots, 0, 1))
     nobody, anything = Candidates.nobody(users), np.eye(regions, dtype=np.float32)
-    return decide(city, prior, nobody, anything, nothing, hospital_weight=hospital_weight)
+    return decide(city, prior, nobody, anything, nothing)
 
 
 @kernel

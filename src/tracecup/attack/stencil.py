@@ -12,7 +12,7 @@ from tracecup.city import City
 from tracecup.score import REACH_KM
 
 
-def gain_stencil(city: City, reach_km: float = REACH_KM) -> NDArray[np.float64]:
+def gain_stencil(city: City) -> NDArray[np.float64]:
     """What a sure visit is worth to a guess at grid offset (|dy|, |dx|): max(0, 1 - d / reach).
 
     Cut to the offsets within reach.
@@ -21,6 +21,6 @@ def gain_stencil(city: City, reach_km: float = REACH_KM) -> NDArray[np.float64]:
     >>> gain_stencil(City(Grid.from_metres(5, 1, width_m=500, height_m=500))).round(2).tolist()
     [[1.0, 0.75, 0.5, 0.25]]
     """
-    gain = np.maximum(0.0, 1.0 - city.grid.offset_km / reach_km)
+    gain = np.maximum(0.0, 1.0 - city.grid.offset_km / REACH_KM)
     rows, columns = np.flatnonzero(gain[:, 0]), np.flatnonzero(gain[0])
     return np.ascontiguousarray(gain[: len(rows), : len(columns)])

@@ -60,7 +60,7 @@ def tables_of_some(tables: UserTables, users: NDArray[np.integer]) -> HeldTables
     return HeldTables(chosen)
 
 
-def user_blocks(tables: UserTables, unit: int = 1) -> list[tuple[int, int]]:
-    """Bounds of blocks of users whose tables take about 64 MiB, in multiples of `unit` users."""
+def user_blocks(tables: UserTables) -> list[tuple[int, int]]:
+    """Bounds of blocks of users whose tables take about 64 MiB."""
     users, slots, regions = tables.shape
-    return scratch.parts(users, 4 * slots * regions, unit)
+    return scratch.parts(users, 4 * slots * regions)

@@ -36,15 +36,15 @@ def original_traces(users: int = USERS, days: int = DAYS, slots: int = SLOTS) ->
     return Traces(regions, 3 * np.arange(users) + 5, clock)
 
 
-def mixed_cells(users: int = USERS, days: int = DAYS, slots: int = SLOTS) -> SetTraces:
+def mixed_cells() -> SetTraces:
     """Cells of no, one and several regions; a region may stand twice; the last user has none."""
     random = np.random.default_rng(2020)
-    clock = Clock.regular(days, slots, first_time=days * slots)
-    sizes = random.choice(SIZES, size=(users, clock.times))
+    clock = Clock.regular(DAYS, SLOTS, first_time=DAYS * SLOTS)
+    sizes = random.choice(SIZES, size=(USERS, clock.times))
     sizes[-1] = 0
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     regions = random.integers(35, size=int(offsets[-1]), dtype=np.int32)
-    return SetTraces(offsets, regions, np.arange(users + 1, 2 * users + 1), clock)
+    return SetTraces(offsets, regions, np.arange(USERS + 1, 2 * USERS + 1), clock)
 
 
 def ordinary_case(gaps: float = 0.0) -> Case:

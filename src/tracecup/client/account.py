@@ -55,7 +55,7 @@ class Account:
         return f"Account(url={self.url!r}, contest={self.contest!r})"
 
     @classmethod
-    def of_page(cls, address: str, token: str, contest: str = "") -> Account:
+    def of_page(cls, address: str, token: str) -> Account:
         """The account at the server of any page, since people copy what their browser shows.
 
         >>> Account.of_page("https://contest.example/c/spring/team/", "tct_secret")
@@ -63,7 +63,7 @@ class Account:
         """
         site, found, rest = address.partition("/c/")
         slug = re.split("[/?#]", rest)[0]
-        return cls(site if found else address, token, contest or slug)
+        return cls(site if found else address, token, slug)
 
     @property
     def is_private(self) -> bool:

@@ -58,7 +58,7 @@ class Body:
     blocks: Callable[[], Iterator[bytes]]
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
+class NoRedirect(urllib.request.HTTPRedirectHandler):
     """A token is for one server: it does not follow wherever an answer points."""
 
     def redirect_request(
@@ -88,7 +88,7 @@ class Connection:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.account, self._tries, self._timeout, self._sleep = account, tries, timeout, sleep
-        self._opener = urllib.request.build_opener(_NoRedirect())
+        self._opener = urllib.request.build_opener(NoRedirect())
         # Pauses of many clients after the same failure should differ.
         self._random = random.Random()
 

@@ -87,9 +87,9 @@ def team_entries(teams: int, challenges: Sequence[AttackKind]) -> list[Entry]:
     return [Entry(team, kind) for team in range(1, teams + 1) for kind in sorted(challenges)]
 
 
-def sample_entries(teams: int, challenge: AttackKind = "trace") -> list[Entry]:
+def sample_entries(teams: int) -> list[Entry]:
     """The two sample teams, numbered after the others: 22 and 23 where 21 take part."""
-    return [Entry(teams + k, challenge) for k in range(1, SAMPLE_TEAMS + 1)]
+    return [Entry(teams + k) for k in range(1, SAMPLE_TEAMS + 1)]
 
 
 def is_published(valid: bool, hors_concours: bool) -> bool:

@@ -18,10 +18,10 @@ T = TypeVar("T")
 SECRET_FOLDER_MODE, SECRET_FILE_MODE = 0o700, 0o600
 
 
-def read_json(path: Path, max_bytes: int = 64 * MIB) -> Any:
+def read_json(path: Path) -> Any:
     """A JSON file; `InvalidFile` if it is none."""
     try:
-        return json.loads(b"".join(read_blocks(path, Limits(max_bytes=max_bytes))))
+        return json.loads(b"".join(read_blocks(path, Limits(max_bytes=64 * MIB))))
     except (ValueError, RecursionError) as error:
         raise InvalidFile(path, [Problem(0, "", "no JSON", "JSON")]) from error
 

@@ -34,23 +34,6 @@ class Mechanism:
     value: float
 
 
-def closed_form(prior: Floats, distance: Floats, quality: float) -> Mechanism:
-    """The optimum when privacy and quality use the same metric d: min(Q, E0).
-
-    E0 = min_y sum_x pi(x) d(x, y), attained at y0, is the error without any report. Report y0
-    with probability q = min(1, Q / E0), otherwise the truth. The attacker can answer with the
-    report itself, so nobody does better; and after y0 every guess errs by at least q E0.
-
-    >>> round(closed_form(np.array([0.9, 0.1]), np.array([[0, 1.0], [1.0, 0]]), 0.05).value, 9)
-    0.05
-    """
-    centre, alone = least_error(prior, distance)
-    share = 1.0 if alone <= quality else quality / alone
-    f = (1 - share) * np.eye(len(prior))
-    f[:, centre] += share
-    return Mechanism(f, min(quality, alone))
-
-
 def least_error(prior: Floats, distance: Floats) -> tuple[int, float]:
     """y0 = argmin_y sum_x pi(x) d(x, y), ties to the smallest, and the error E0 there."""
     expected = prior @ distance

@@ -57,14 +57,11 @@ class Canvas:
         self.axes.add_patch(FancyBboxPatch(corner, w, h, boxstyle=style, fc=fill, ec=edge, lw=1.4))
         self.axes.text(x, y, text, ha="center", va="center", fontsize=8, linespacing=1.25)
 
-    def arrow(
-        self, start: Point, end: Point, text: str = "", at: Point = (0.0, 0.0), bend: float = 0.0
-    ) -> None:
+    def arrow(self, start: Point, end: Point, text: str = "", at: Point = (0.0, 0.0)) -> None:
         """An arrow; `at` shifts its text from the middle."""
         self.axes.annotate(
             "", end, start,
-            arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.2, "shrinkA": 0, "shrinkB": 0,
-                        "connectionstyle": f"arc3,rad={bend}"},
+            arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.2, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
         if text:
             x, y = (start[0] + end[0]) / 2 + at[0], (start[1] + end[1]) / 2 + at[1]

@@ -193,9 +193,9 @@ def read_text(
     yield from ahead(_Cut.fields, _tasks(path, layout, limits, block_bytes), 1)
 
 
-def header_of(path: Path, delimiter: str = ",", limits: Limits = DATASET_LIMITS) -> tuple[str, ...]:
+def header_of(path: Path) -> tuple[str, ...]:
     """The names in the first line of a text file."""
-    return _names(first_lines(path, 1, limits)[0], delimiter)
+    return _names(first_lines(path, 1)[0], ",")
 
 
 def first_lines(path: Path, count: int, limits: Limits = DATASET_LIMITS) -> list[bytes]:

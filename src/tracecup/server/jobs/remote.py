@@ -19,8 +19,9 @@ from threading import Event, Thread
 from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request, build_opener
 
+from tracecup.client.connection import NoRedirect
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.safeio import MIB
@@ -40,14 +41,7 @@ LOCAL = ("localhost", "127.0.0.1", "::1")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-class _NoRedirect(HTTPRedirectHandler):
-    """A server that sends a worker elsewhere gets an error: the token is for its address only."""
-
-    def redirect_request(self, *_: Any) -> None:
-        """Nowhere."""
-
-
-_open = build_opener(_NoRedirect()).open
+_open = build_opener(NoRedirect()).open
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ class ClockWatch(models.Model):
     who says that the clock is right sets `accepted`; it stays, so that every process can follow.
     """
 
-    DOUBTS = ("jump", "restart", "back", "away")
-
     machine = models.CharField(max_length=80, unique=True)
     boot = models.CharField(max_length=80, default="", blank=True)
     seen_at = models.DateTimeField()

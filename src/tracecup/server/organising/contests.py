@@ -197,7 +197,7 @@ def delete(contest: Contest, actor: Actor, why: str) -> None:
     contest.refresh_from_db()
 
 
-def undelete(contest: Contest, actor: Actor, why: str = "") -> None:
+def undelete(contest: Contest, actor: Actor) -> None:
     """Bring a deleted contest back.
 
     Where a deadline passed meanwhile it comes back paused since it was deleted: nothing ends before
@@ -217,7 +217,6 @@ def undelete(contest: Contest, actor: Actor, why: str = "") -> None:
                 contest=held,
                 before={"deleted": True},
                 after={"deleted": False, "paused": held.paused_at is not None},
-                why=why.strip(),
             )
     contest.refresh_from_db()
 
@@ -253,9 +252,9 @@ def delete_team(team: Team, actor: Actor, why: str) -> None:
     _set_deleted(team, True, actor, require_reason(why))
 
 
-def undelete_team(team: Team, actor: Actor, why: str = "") -> None:
+def undelete_team(team: Team, actor: Actor) -> None:
     """Bring a deleted team back as it was."""
-    _set_deleted(team, False, actor, why.strip())
+    _set_deleted(team, False, actor, "")
 
 
 def _set_deleted(team: Team, on: bool, actor: Actor, why: str) -> None:

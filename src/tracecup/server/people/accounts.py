@@ -180,18 +180,18 @@ def is_line(value: str) -> bool:
     return not any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in value)
 
 
-def checked_email(value: str, problems: list[Problem], field: str = "email", line: int = 0) -> str:
+def checked_email(value: str, problems: list[Problem]) -> str:
     """An e-mail address or nothing."""
     value = value.strip()
     if value:
         try:
             validate_email(value)
         except ValidationError:
-            problems.append(problem(field, _("an e-mail address"), value, line))
+            problems.append(problem("email", _("an e-mail address"), value))
         else:
             if len(value) > MAX_EMAIL:
                 expected = _("at most {most} characters").format(most=MAX_EMAIL)
-                problems.append(problem(field, expected, value, line))
+                problems.append(problem("email", expected, value))
     return value
 
 

@@ -54,12 +54,12 @@ class ArchivePlan:
     received: Mapping[str, str]
 
 
-def archive_folder(round: Round, out: Path, result_set: ResultSet | None = None) -> Path:
+def archive_folder(round: Round, out: Path) -> Path:
     """Write the archive of a round with results, openings and manifest into a new folder.
 
-    Without `result_set` the published one, else the newest.
+    Its results are the published ones, else the newest.
     """
-    chosen = result_set or published(round) or newest(round)
+    chosen = published(round) or newest(round)
     plan, blobs = archive_plan(round, chosen), store()
     files = {name: str(blobs.checked(sha256)) for name, sha256 in plan.files.items()}
     lay_out(out, files, plan.texts, received=plan.received)

@@ -148,14 +148,12 @@ def archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResp
     return _answer(request, offer, role, None)
 
 
-def plain_response(
-    request: HttpRequest, file: StoredFile, role: Role | None = None
-) -> HttpResponseBase:
+def plain_response(request: HttpRequest, file: StoredFile) -> HttpResponseBase:
     """The file unpacked, for those who cannot open `.zst`; a plain one goes out as it is."""
     name = plain_name(file.name)
     if name == file.name:
-        return ranged_response(request, file, role)
-    asker = role or role_of(file.contest, request.user)
+        return ranged_response(request, file)
+    asker = role_of(file.contest, request.user)
     path = store().checked(file.sha256)
     if request.method != "HEAD":
         _log(file.contest, name, asker, file, 0, file.size)

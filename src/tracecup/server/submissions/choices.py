@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from tracecup.contest.entries import is_published
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
@@ -34,7 +35,7 @@ def choose(submission: Submission, actor: Actor) -> Submission:
         found = locked_submission(submission)
         if found.kind != "release" or found.state not in STANDING:
             raise Refused("invalid", _("Only an accepted release can be chosen."))
-        if not found.valid and not found.team.hors_concours:
+        if not is_published(bool(found.valid), found.team.hors_concours):
             raise Refused("invalid", _("This release is below the floor; choose a valid one."))
         _require_window(found)
         before = counting(found.round, found.team, found.challenge)
