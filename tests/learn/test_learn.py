@@ -206,7 +206,7 @@ class TestRace:
         )
         learn_defence(lesson, 1, settings, 2)
         early, pool = pools
-        assert (len(early.reference), early.team.tolist(), steps) == (1, [0, 0], [3, 2])
+        assert (len(early.reference), early.team.tolist(), steps) == (1, [0], [3, 2])
         teams = len(pool.reference)
         assert teams > 1
         assert pool.team.tolist() == [*range(teams), *range(teams)]

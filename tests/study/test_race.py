@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
 import numpy as np
@@ -19,7 +20,7 @@ from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = Size(2, 3, 2, 16, 4, 4, 2, 1, 2, 4, 2, 2, 4, 1, 4, 12, 6, 2, (), ())
+TINY = Size(2, 3, 2, 2, 16, 4, 4, 2, 1, 2, 4, 2, 2, 4, 1, 4, 12, 6, 2, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:
@@ -138,5 +139,8 @@ class TestTraining:
             with pytest.raises(Killed):
                 studies()["race"].run(Context(cells=tmp_path / "part", tell=kill_at(last)))
         again = studies()["race"].run(Context(cells=tmp_path / "part"))
+        with ThreadPoolExecutor(2) as pool:  # attackers and rounds side by side
+            beside = studies()["race"].run(Context(cells=tmp_path / "beside", executor=pool))
         for name in ("attackers", "rounds", "goals"):
             assert again.tables[name].as_csv() == whole.tables[name].as_csv()
+            assert beside.tables[name].as_csv() == whole.tables[name].as_csv()

@@ -50,10 +50,11 @@ class Equaliser:
 
 
 class Stakes(NamedTuple):
-    """Scores of teams' groups: `scores` (n, T, K, N), their squared norms `square` (n, T, N).
+    """Scores of teams' groups: `scores` (T, n, K, N), their squared norms `square` (T, n, N).
 
     K = room for models x members; each is centred over the members and under the group's own
-    habits. Only the first `used` of K are scores of a model, the others are zero.
+    habits. Only the first `used` of K are scores of a model, the others are zero. Slots stand
+    first: a descent takes one at a time, and what lies together need not be copied for it.
     """
 
     scores: Array
@@ -91,8 +92,8 @@ def equalise(
     References and originals are (teams, U, events), groups those of `team_groups`.
     """
     parts = [_stakes(ground, reference[k], groups[k], prior, portfolio) for k in range(len(groups))]
-    scores = jnp.concatenate([part.scores for part in parts])
-    stakes = Stakes(scores, jnp.concatenate([p.square for p in parts]), parts[0].used)
+    scores = jnp.concatenate([part.scores for part in parts], 1)
+    stakes = Stakes(scores, jnp.concatenate([p.square for p in parts], 1), parts[0].used)
     cells = np.concatenate([own[at] for own, at in zip(original, groups, strict=True)])
     answer, residual = _descend(
         stakes, jnp.asarray(cells, jnp.int32), prices(ground, settings.hospitals), weight,
@@ -135,7 +136,7 @@ def _stakes(
     habit, at = _log_p(prior, seen), jnp.asarray(groups)
     parts = [_centred(habit, table, at) for table in (habit, *(_log_p(n, seen) for n in portfolio))]
     empty = [jnp.zeros_like(parts[0])] * (-len(parts) % MODELS_STEP)
-    scores = jnp.concatenate([*parts, *empty], 1).transpose(0, 2, 1, 3)
+    scores = jnp.concatenate([*parts, *empty], 1).transpose(2, 0, 1, 3)
     return Stakes(scores, _square(scores), len(parts) * groups.shape[1])
 
 
@@ -160,10 +161,10 @@ def _descend(
     stakes: Stakes, cells: Array, price: Array, weight: Array, key: Array, settings: Equaliser
 ) -> tuple[Array, Array]:
     n, members, events = cells.shape
-    slots, size = stakes.scores.shape[1], stakes.scores.shape[2]
+    slots, size = stakes.scores.shape[0], stakes.scores.shape[2]
 
     def taken(slot: Array, answer: Array) -> Array:
-        rows = jnp.take_along_axis(stakes.scores[:, slot], answer[:, None, :], axis=2)
+        rows = jnp.take_along_axis(stakes.scores[slot], answer[:, None, :], axis=2)
         return rows.transpose(0, 2, 1).astype(jnp.float32)
 
     def add(j: Array, total: Array) -> Array:
@@ -184,9 +185,9 @@ def _descend(
             j = order[k]
             rest = total - taken(j % slots, answer[:, :, j])
             pull = jnp.matmul(
-                (2 * (rest - target)).astype(jnp.bfloat16), stakes.scores[:, j % slots],
+                (2 * (rest - target)).astype(jnp.bfloat16), stakes.scores[j % slots],
                 preferred_element_type=jnp.float32,
-            ) + stakes.square[:, j % slots][:, None]  # fmt: skip
+            ) + stakes.square[j % slots][:, None]  # fmt: skip
             best = jnp.argmin(price[cells[:, :, j]] + weight * pull, -1).astype(jnp.int32)
             return answer.at[:, :, j].set(best), rest + taken(j % slots, best)
 

@@ -66,7 +66,10 @@ class Round:
 
 @dataclass(frozen=True)
 class Beginning:
-    """How the first rounds are played: they leave so much that few teams and steps find it."""
+    """How the first rounds are played: they leave so much that few teams and steps find it.
+
+    Their attackers have one release of every team.
+    """
 
     rounds: int = 0
     teams: int = 0
@@ -172,11 +175,12 @@ def race(
         seed = 1000 * number + settings.seed
         schedule = replace(settings.schedule, seed=settings.seed + number)
         teams = range(len(training.reference))
+        times = settings.copies
         if number <= settings.beginning.rounds:
-            teams = range(min(settings.beginning.teams, len(teams)))
+            times, teams = 1, range(min(settings.beginning.teams, len(teams)))
             schedule = replace(schedule, steps=settings.beginning.steps)
         asked = [
-            *(defender.calls(nets, weight, seed + COPY * k, teams) for k in range(settings.copies)),
+            *(defender.calls(nets, weight, seed + COPY * k, teams) for k in range(times)),
             tested.calls(nets, weight, seed + 500),
         ]
         made = iter(handed_out(executor, [call for calls in asked for call in calls]))

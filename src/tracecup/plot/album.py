@@ -62,6 +62,7 @@ def reproduce(
     Long studies keep their parts in the folder `cells` and go on there when they were stopped.
     With an `executor` the studies that have to run are handed to it all at once; their data and
     cells travel with them and back (`study.away`), or are read at the same paths if `shared`.
+    Those that hand out their own parts run here, after the others.
     """
     chosen, left_out = choose(ids, context)
     _make(out)
@@ -71,12 +72,7 @@ def reproduce(
     context = replace(context, cells=out / CELLS)
     held = {one.id: None if force else _complete(out / one.id, one, context) for one in chosen}
     lacking = [one for one in chosen if held[one.id] is None]
-    made = (
-        _here(lacking, context, told)
-        if executor is None
-        else _by(executor, lacking, context, shared, told)
-    )
-    for new in made:
+    for new in _run(lacking, context, told, executor, shared):
         _store(out / new.id, new, draw(new), context.there)
         held[new.id] = new
     records = [record for one in chosen if (record := held[one.id]) is not None]
@@ -95,19 +91,30 @@ def draw(record: Record) -> list[Picture]:
         return list(drawings()[record.id](_said(record)))
 
 
-def _here(studies: Sequence[Study], context: Context, told: Told | None) -> Iterator[Record]:
-    """Run studies one after the other."""
-    for k, one in enumerate(studies):
+def _run(
+    studies: Sequence[Study],
+    context: Context,
+    told: Told | None,
+    executor: Executor | None,
+    shared: bool,
+) -> Iterator[Record]:
+    """Run studies: whole ones elsewhere where there is an executor, all others here."""
+    whole = [one for one in studies if executor is not None and not one.hands_out]
+    if executor is not None:
+        yield from _by(executor, whole, len(studies), context, shared, told)
+    here = replace(context, executor=executor)
+    for k, one in enumerate((one for one in studies if one not in whole), len(whole)):
         if told is None:
-            yield run_study(one, context)
+            yield run_study(one, here)
         else:
             told(one.id, k, len(studies))
-            yield run_study(one, replace(context, tell=_part(told, one.id, k, len(studies))))
+            yield run_study(one, replace(here, tell=_part(told, one.id, k, len(studies))))
 
 
 def _by(
     executor: Executor,
     studies: Sequence[Study],
+    total: int,
     context: Context,
     shared: bool,
     told: Told | None,
@@ -126,7 +133,7 @@ def _by(
             one, back = waiting.pop(future), future.result()
             parts[one] = back.part
             if told:
-                told(one.id, sum(parts.values()), len(studies))
+                told(one.id, sum(parts.values()), total)
             if context.cells is not None:
                 unpack(back, context.cells)
             if back.record is None:

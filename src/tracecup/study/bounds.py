@@ -37,6 +37,7 @@ SAFE = 0.5
     "cheating. RQ2: is what resists trace inference also secure against re-identification? In the "
     "final round it was; the two minima had a correlation of 0.895.",
     needs=("built-in",),
+    hands_out=True,
 )
 def run(context: Context) -> StudyResult:
     """Bounds of every defence, and correlations under the paper's attacks and under all."""

@@ -6,7 +6,8 @@ A study asks for what it needs by name, and is left out where that does not exis
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -122,7 +123,8 @@ class Context:
     `quick` asks for fewer users and coarser sweeps: pictures keep their shape, numbers do not
     keep their digits. `asked_users` and `asked_teams` replace a study's own numbers. `cells` is a
     folder in which long studies keep what they know already, `tell` is called with the steps
-    that they have done and all their steps.
+    that they have done and all their steps. Studies that hand out their parts give them to the
+    `executor`, where there is one.
     """
 
     data: Path | None = None
@@ -132,6 +134,12 @@ class Context:
     asked_users: int | None = None
     asked_teams: int | None = None
     tell: Callable[[float, float], None] | None = field(default=None, compare=False)
+    executor: Executor | None = field(default=None, compare=False)
+
+    @property
+    def travelling(self) -> Context:
+        """The same without what belongs to this process: what goes with a part to a worker."""
+        return replace(self, cells=None, tell=None, executor=None)
 
     def has(self, need: Need) -> bool:
         """Whether the data that `need` names are there."""

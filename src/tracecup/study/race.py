@@ -36,14 +36,16 @@ LAST = (SCRATCH, MOVES, RICHEST)
 class Size:
     """How much a run trains: teams, users, steps, rounds, and the shares of public data tried.
 
-    The first `early_rounds` have only `early_teams` of the race's teams and `early_steps`.
-    `final_teams`, `copies` releases of each and `final_steps` are those of two attackers on the
-    last defence; the richest has the race's teams as well, `most_copies` and `most_steps`.
-    `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
+    A round trains on `race_copies` releases of each of the `race_teams`; the first
+    `early_rounds` have only `early_teams`, one release of each and `early_steps`. `final_teams`,
+    `copies` releases of each and `final_steps` are those of two attackers on the last defence;
+    the richest has the race's teams as well, `most_copies` and `most_steps`. `batch` users are
+    drawn for a step; `group` and `sweeps` are the defence's.
     """
 
     teams: int
     race_teams: int
+    race_copies: int
     tests: int
     users: int
     steps: int
@@ -65,10 +67,10 @@ class Size:
 
 
 FULL = Size(
-    31, 84, 3, 2000, 1500, 1200, 9, 3, 40, 600, 62, 3, 3000, 2, 5000, 1000, 25, 12, (1, 4, 16),
-    (4,),
+    31, 84, 2, 3, 2000, 1500, 1600, 10, 3, 40, 600, 62, 3, 3000, 2, 5000, 1000, 25, 12,
+    (1, 4, 16), (4,),
 )  # fmt: skip
-QUICK = Size(2, 3, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1,), (4,))
+QUICK = Size(2, 3, 2, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1,), (4,))
 
 
 @study(
@@ -77,14 +79,14 @@ QUICK = Size(2, 3, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1,),
     "Goes beyond Sections 4 to 6",
     "The paper's attackers had not seen the other teams' programs and trained on nothing.",
     needs=("learn",),
+    hands_out=True,
 )
 def run(context: Context) -> StudyResult:
     """Attackers by what they know, rounds of the race, and other attackers on its last defence."""
-    from tracecup.study.racing.cells import attackers, rounds
+    from tracecup.study.racing.cells import both
 
     size = size_of(context)
-    learned = attackers(context, size)
-    played = rounds(context, size)
+    learned, played = both(context, size)
     tables = {
         "attackers": Table.of(ATTACKERS, (_attacker(one) for one in learned)),
         "rounds": Table.of(ROUNDS, (_round(one) for one in played)),
@@ -99,6 +101,7 @@ def run(context: Context) -> StudyResult:
         {
             "training teams": size.teams,
             "training teams of the race": size.race_teams,
+            "releases of each, race": size.race_copies,
             "teams": size.tests,
             "users": size.users,
             "steps": size.steps,

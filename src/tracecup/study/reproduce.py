@@ -33,7 +33,8 @@ class Study:
     """One row of the paper's list: its ID, what it shows, what the paper calls it.
 
     It can run where at least one of `needs` is there (where nothing is needed: everywhere).
-    `says` is the paper's statement in our words.
+    `says` is the paper's statement in our words. One that `hands_out` its parts to an engine's
+    workers runs here itself; others are handed out whole.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Study:
     says: str
     run: Run
     needs: tuple[Need, ...] = ()
+    hands_out: bool = False
 
     def missing(self, context: Context) -> str:
         """Why it cannot run here; "" if it can."""
@@ -96,7 +98,12 @@ _studies: dict[str, Study] = {}
 
 
 def study(
-    name: str, title: str, paper: str, says: str, needs: Sequence[Need] = ()
+    name: str,
+    title: str,
+    paper: str,
+    says: str,
+    needs: Sequence[Need] = (),
+    hands_out: bool = False,
 ) -> Callable[[Run], Run]:
     """Decorator: make a function known as the study `name`."""
 
@@ -104,7 +111,7 @@ def study(
         known = _studies.get(name)
         if known is not None and known.run.__module__ != run.__module__:
             raise InvalidParameter(f"study {name!r} is already taken by {known.run.__module__}")
-        _studies[name] = Study(name, title, paper, says, run, tuple(needs))
+        _studies[name] = Study(name, title, paper, says, run, tuple(needs), hands_out)
         return run
 
     return add

@@ -39,6 +39,8 @@ from tracecup.traces import IdTable, Traces
 FORMAT = 1
 Side = Literal["paper", "links", "bayes", "learned", "blind", "told"]
 Kind = Literal["reid", "trace"]
+Held = dict[str, Any]
+"""What is known of one defence on one team, as it stands in its file."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Cells:
         self.team, self.shield = team, shield
         self.seed = context.seed_of("strength", team.name, shield.label)
         self.path = _path(context, team, shield)
-        self.held: dict[str, Any] = _read(self.path) or {"met": {}}
+        self.held: Held = _read(self.path) or {"met": {}}
         self._scored: tuple[ReidAttack, Scores, float] | None = None
 
     def met(self, sword: Sword) -> dict[str, Any]:
@@ -90,6 +92,11 @@ class Cells:
             self._write()
         found: dict[str, Any] = self.held["met"][sword.label]
         return found
+
+    def keep(self, held: Held) -> None:
+        """Take over what was found out elsewhere."""
+        self.held = held
+        self._write()
 
     def lacks(self, swords: Sequence[Sword]) -> int:
         """How many of these attacks have to be run."""
@@ -219,7 +226,7 @@ def _models(shield: Shield) -> list[str]:
     return [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
 
 
-def _read(path: Path | None) -> dict[str, Any] | None:
+def _read(path: Path | None) -> Held | None:
     if path is not None:
         with suppress(OSError, ValueError):
             held = json.loads(path.read_text("utf-8"))
