@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
+from django.conf import settings
 
 from chromium import chromium
 
@@ -110,3 +113,77 @@ class TestLessons:
         assert before[0] < 0.5
         assert after[0] > 0.95
         assert after[1] == pytest.approx(before[1], abs=0.02)
+
+
+class TestChoosingAFile:
+    """A chosen file is checked at once, in whatever way and at whatever time it was chosen."""
+
+    FIELD = "document.querySelector('main input[type=file]')"
+    EARLY = (
+        "document.addEventListener('readystatechange', () => {"
+        f"const field = {FIELD}; if (document.readyState !== 'interactive' || !field) return;"
+        "const given = new DataTransfer(); given.items.add(new File(['x'], 'early.csv'));"
+        "field.files = given.files; field.dispatchEvent(new Event('change', {bubbles: true})); })"
+    )
+
+    @pytest.fixture
+    def release(self, visit, browser, live_server, client, team, tmp_path):
+        """The page of a member of the team, whose data are not made yet: so the check says."""
+        client.force_login(team.members.get().person)
+        cookie = client.cookies[settings.SESSION_COOKIE_NAME]
+        browser.call("Network.setCookie", name=cookie.key, value=cookie.value, url=live_server.url)
+        browser.call("DOM.enable")
+        browser.call("Page.setInterceptFileChooserDialog", enabled=True)
+        self.file = tmp_path / "anotraces.csv"
+        self.file.write_text("first")
+        yield lambda: visit("/c/spring/team/release/", until="document.readyState === 'complete'")
+        browser.call("Page.setInterceptFileChooserDialog", enabled=False)
+        browser.call("Network.clearBrowserCookies")
+
+    def open_dialogue(self, page):
+        page.call("Runtime.evaluate", expression=f"{self.FIELD}.click()", userGesture=True)
+
+    def choose(self, page):
+        """Open the browser's dialogue and take the file, as people do."""
+        self.open_dialogue(page)
+        root = page.call("DOM.getDocument")["root"]["nodeId"]
+        query = {"nodeId": root, "selector": "main input[type=file]"}
+        node = page.call("DOM.querySelector", **query)["nodeId"]
+        page.call("DOM.setFileInputFiles", files=[str(self.file)], nodeId=node)
+
+    def told(self, page, words="not ready yet"):
+        page.wait(f"document.querySelector('[id^=outcome-]').innerText.includes('{words}')")
+
+    def test_the_same_file_again_is_checked_again(self, release):
+        page = release()
+        for content in ("first", "made anew, longer"):
+            self.file.write_text(content)
+            page.evaluate("document.querySelector('[id^=outcome-]').replaceChildren()")
+            self.choose(page)
+            self.told(page)
+
+    def test_a_dialogue_without_a_choice_keeps_the_file(self, release):
+        page = release()
+        self.choose(page)
+        self.told(page)
+        self.open_dialogue(page)
+        page.evaluate(f"{self.FIELD}.dispatchEvent(new Event('cancel'))")
+        assert page.evaluate(f"{self.FIELD}.files[0].name") == self.file.name
+
+    def test_a_file_chosen_before_the_scripts_were_there(self, release, browser):
+        script = browser.call("Page.addScriptToEvaluateOnNewDocument", source=self.EARLY)
+        page = release()
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", **script)
+        self.told(page)
+        assert page.evaluate("document.querySelector('.chosen').innerText") == "Chosen: early.csv"
+
+    def test_a_file_that_changed_after_the_choice(self, release):
+        page = release()
+        self.choose(page)
+        self.told(page)
+        written = self.file.stat().st_mtime + 10  # browsers compare whole seconds
+        os.utime(self.file, (written, written))
+        page.evaluate("document.querySelector('main [name=action][value=check]').click()")
+        self.told(page, "changed since you chose it")
+        assert any("ERR_UPLOAD_FILE_CHANGED" in one for one in page.complaints), page.complaints
+        page.complaints.clear()

@@ -129,6 +129,10 @@ class Person:
         self.settle()
 
     def choose_file(self, path: Path, selector: str = "main input[type=file]") -> None:
+        """Open the browser's dialogue and take this file in it."""
+        self.browser.call("Page.setInterceptFileChooserDialog", enabled=True)
+        click = f"document.querySelector({json.dumps(selector)}).click()"
+        self.browser.call("Runtime.evaluate", expression=click, userGesture=True)
         root = self.browser.call("DOM.getDocument")["root"]["nodeId"]
         node = self.browser.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.browser.call("DOM.setFileInputFiles", files=[str(path)], nodeId=node)
@@ -169,13 +173,14 @@ def rules_now() -> Rules:
     )
 
 
-def until(what, why: str):
+def until(what, why):
+    """Wait for it; `why` is what we wait for, or a function that says it at the end."""
     end = time.monotonic() + PATIENCE
     while True:
         found = what()
         if found:
             return found
-        assert time.monotonic() < end, f"never: {why}"
+        assert time.monotonic() < end, f"never: {why() if callable(why) else why}"
         time.sleep(0.3)  # between two looks
 
 

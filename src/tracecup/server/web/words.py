@@ -255,6 +255,7 @@ def for_script() -> dict[str, str]:
         "sending": _("Sending… {}"),
         "scroll": _("Wider than the screen: scroll sideways"),
         "lost": _("The connection broke; send it again. Sending twice counts once."),
+        "changed": _("The file has changed since you chose it; choose it again."),
     }
 
 

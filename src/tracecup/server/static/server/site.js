@@ -82,6 +82,7 @@
       if (chosen) chosen.textContent = field.files.length ? say("chosen", field.files[0].name) : "";
     };
     field.addEventListener("change", tell);
+    rechoosing(field);
     for (const name of ["dragenter", "dragover"]) {
       box.addEventListener(name, (event) => {
         event.preventDefault();
@@ -93,8 +94,28 @@
       event.preventDefault();
       if (!event.dataTransfer.files.length) return;
       field.files = event.dataTransfer.files;
-      field.dispatchEvent(new Event("change", { bubbles: true }));
+      changed(field);
     });
+  };
+  const changed = (field) => field.dispatchEvent(new Event("change", { bubbles: true }));
+
+  // Browsers keep silent when the same file is chosen again, though it was made anew meanwhile: so
+  // the field is empty while they ask. Who closes the dialogue without a choice keeps the old one.
+  const rechoosing = (field) => {
+    let kept = new DataTransfer();
+    field.addEventListener("click", () => {
+      kept = new DataTransfer();
+      for (const file of field.files) kept.items.add(file);
+      field.value = "";
+    });
+    field.addEventListener("cancel", () => (field.files = kept.files));
+  };
+
+  // A file that was chosen while the scripts were still on their way is looked at now.
+  const overtaken = (root) => {
+    for (const field of root.querySelectorAll(".drop input[type=file]")) {
+      if (field.files.length) changed(field);
+    }
   };
 
   // How much of a large file is on its way; afterwards the server works.
@@ -108,20 +129,29 @@
   });
 
   // A refused form says why in the place where its answer would have been.
-  const refused = (event) => {
-    const { target, xhr, requestConfig } = event.detail;
+  const notice = (target, text) => {
+    const said = document.createElement("p");
+    said.className = "notice bad";
+    said.textContent = text;
+    target.replaceChildren(said);
+  };
+  document.addEventListener("htmx:responseError", ({ detail: { target, xhr, requestConfig } }) => {
     if (requestConfig?.verb !== "post" || !target) return;
     const page = new DOMParser().parseFromString(xhr?.responseText ?? "", "text/html");
-    const notice = document.createElement("p");
-    notice.className = "notice bad";
-    notice.textContent = page.querySelector("main .notice.bad, main p")?.textContent.trim() || words.lost;
-    target.replaceChildren(notice);
-  };
-  document.addEventListener("htmx:responseError", refused);
-  document.addEventListener("htmx:sendError", refused);
+    notice(target, page.querySelector("main .notice.bad, main p")?.textContent.trim() || words.lost);
+  });
+
+  // Browsers send no file that was written anew after it was chosen: that is no broken connection.
+  document.addEventListener("htmx:sendError", async ({ detail: { elt, target, requestConfig } }) => {
+    if (requestConfig?.verb !== "post" || !target) return;
+    const file = elt.closest("form")?.querySelector("input[type=file]")?.files[0];
+    const same = await file?.slice(0, 1).arrayBuffer().then(() => true, () => false);
+    notice(target, same === false ? words.changed : words.lost);
+  });
 
   document.addEventListener("htmx:load", (event) => {
     prepare(event.target);
+    overtaken(event.target);
     tick();
   });
   prepare(document);
