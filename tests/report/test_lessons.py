@@ -105,9 +105,8 @@ class TestLessons:
                 ("003", "C", 0.5, 0.49), ("004", "D", 0.3, 0.48),
                 ("005", "E", 0.8, 0.2))  # fmt: skip
         facts = contest(*rows, ceiling=0.5)
-        assert (
-            "In 3 of 6 releases s_T,min is about what an attacker gets who never saw"
-            in " ".join(lessons(facts))
+        assert "In 3 of 6 releases s_T,min is about what an attacker who never saw" in " ".join(
+            lessons(facts)
         )
 
     def test_too_few_for_a_correlation(self):

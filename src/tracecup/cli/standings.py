@@ -229,8 +229,8 @@ def _minima(result: Standings) -> Table:
             cells += [f"{utility:.6f}", f"{true_link_bound(utility):.6f}"]
         table.add_row(escape(row.name), *cells[:-1], cells[-1] + verdict)
     table.caption = (
-        "s_R is at most 1 - 1/users, s_T at most what an attacker reaches who never saw the "
-        "release (not in score sheets); link known: s_T is at most 1 - s_U"
+        "s_R is at most 1 - 1/users, s_T at most what an attacker who never saw the "
+        "release can reach (not in score sheets); link known: s_T is at most 1 - s_U"
     )
     table.caption_justify = "left"
     return table

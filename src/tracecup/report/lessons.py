@@ -198,8 +198,8 @@ def _why_weak(facts: ContestFacts, points: list[Point]) -> list[str]:
         full = sum(p.trace >= ceiling - AT_THE_CEILING for p in counted)
         if full >= MANY * n:
             said.append(
-                f"In {full} of {n} releases s_T,min is about what an attacker gets who never saw "
-                f"them ({ceiling:.3f}); it cannot rise further, however hard re-identification is. "
+                f"In {full} of {n} releases s_T,min is about what an attacker who never saw them "
+                f"gets ({ceiling:.3f}); it cannot rise further, however hard re-identification is. "
             )
     spread_r = float(np.ptp([p.reid for p in counted]))
     spread_t = float(np.ptp([p.trace for p in counted]))

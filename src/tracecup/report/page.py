@@ -286,7 +286,7 @@ def _bounds_text(facts: ContestFacts) -> list[Html]:
     said = [
         "Beside each score stands the most that any release could have. For s_R it is what "
         "guessing leaves, or guessing inside a group where the method makes groups of users alike. "
-        "For s_T it is what an attacker reaches who never saw the release. "
+        "For s_T it is what an attacker who never saw the release can reach. "
         '"Link known" is for an attacker who is told which pseudonym is whose: answering the '
         "released places gets s_T down to 1 - s_U or below, with all regions weighted alike."
     ]

@@ -96,7 +96,7 @@ def require_open(round: Round, action: Action, at: datetime, team: Team | None =
     if found.is_open:
         return found
     if found.state == "paused":
-        raise Refused("paused", _("The contest is paused; nothing is accepted until it goes on."))
+        raise Refused("paused", _("The contest is paused; nothing is accepted until it resumes."))
     if found.state == "unscheduled":
         raise Refused("closed", _("The organisers have not set the phases of this round yet."))
     if found.state == "before":

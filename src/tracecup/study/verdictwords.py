@@ -158,7 +158,7 @@ def _exposed(exposure: Exposure) -> list[str]:
     last = exposure.unicity[-1]
     if not math.isnan(last.value):
         said.append(
-            f"Who knows {last.points} visits of a person with their times finds her alone in "
+            f"Whoever knows {last.points} visits of a person with their times finds her alone in "
             f"{percent(last.value)} of the cases."
         )
     if exposure.homes.measured:

@@ -139,7 +139,7 @@ class TestRun:
     def test_a_new_contest_needs_times_and_teams(self, boss, contest):
         text = boss.get(reverse("run", args=["spring"])).content.decode()
         assert "There are fewer than two teams." in text
-        assert "Nothing needs you." not in text
+        assert "Nothing needs your attention." not in text
         assert "All phases have their times." in text
 
     def test_it_tells_what_happens_next(self, boss, contest, submission, at):
@@ -183,7 +183,7 @@ class TestRun:
             boss, "run", "deadline", phase="anonymize", until="2030-04-09T12:00", why="a storm"
         )
         assert answer.status_code == 422
-        assert "would not follow one another" in answer.content.decode()
+        assert "would no longer follow one another" in answer.content.decode()
 
     def test_announce_retract_restore(self, boss, contest, team):
         act(boss, "run", "announce", title="Rain <b>", text="Hello", team="")
@@ -398,7 +398,7 @@ class TestSettings:
 
     def test_mistakes_are_marked(self, boss, contest):
         answer = act(boss, "run-settings", "rules_check", text="users = x", version=1)
-        assert "These rules cannot be taken" in answer.content.decode()
+        assert "These rules cannot be accepted" in answer.content.decode()
         answer = act(boss, "run-settings", "rules_save", text="users = x", version=1, why="x")
         assert answer.status_code == 422
 

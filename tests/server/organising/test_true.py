@@ -145,7 +145,7 @@ class TestForms:
         }
         form = {"act": "phases", **times, "why": "wrong order"}
         text = client.post(f"/c/{contest.slug}/run/settings/", form).content.decode()
-        assert text.count("The phases would not follow one another any more.") == 1
+        assert text.count("The phases would no longer follow one another.") == 1
         assert "bad place" not in text
         assert text.count("a time after judge") == 1
 

@@ -102,7 +102,10 @@ class TestWarning:
         contest.join_open = True
         contest.save()
         said = [one.sentence for one in plan_rules(contest, text).effects]
-        assert "Everybody may register: with several accounts exact scores tell all." in said
+        assert (
+            "Anybody may register: with several accounts, exact scores give everything away."
+            in said
+        )
         assert not is_leaky(contest)
         contest.rules_text = text
         contest.save()

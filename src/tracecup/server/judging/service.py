@@ -207,7 +207,7 @@ def require_over(round: Round, action: Action, actor: Actor) -> None:
 
 def _require_running(round: Round) -> None:
     if round.contest.paused_at is not None:
-        raise Refused("paused", _("The contest is paused; nothing happens until it goes on."))
+        raise Refused("paused", _("The contest is paused; nothing happens until it resumes."))
 
 
 def held_round(round: Round) -> Round:

@@ -189,7 +189,7 @@ class Details(Schema):
         list[Division] | None,
         Shown(
             _("Divisions"),
-            _("One a line; empty if there are none."),
+            _("One per line; empty if there are none."),
             initial=lambda place: place.contest.divisions,
             options={**rows(3), "max_length": 2000},
         ),

@@ -82,7 +82,7 @@ class RuleValues(Schema):
         list[str] | None,
         _rule(
             "rounds",
-            _("One name a line, in their order: small letters, digits, hyphens."),
+            _("One name per line, in order: small letters, digits, hyphens."),
             label=_("Rounds"),
             **rows(2),
         ),
@@ -103,7 +103,7 @@ class RuleValues(Schema):
         int | None,
         _rule(
             "late_minutes",
-            _("Taken from teams without a release; the judge waits so long. 0: refused."),
+            _("Accepted from teams without a release; the judge waits that long. 0: refused."),
         ),
     ] = _from_to("limits.late_minutes")
     feedback: Annotated[str | None, _rule("feedback", choices=_words("feedback.policy"))] = Field(
@@ -168,7 +168,7 @@ def _require_possible(plan: rulechange.RulesPlan) -> None:
     """A problem that has a field is said beside it."""
     if plan.problems:
         raise Refused(
-            "invalid", gettext("These rules cannot be taken."), beside_fields(plan.problems)
+            "invalid", gettext("These rules cannot be accepted."), beside_fields(plan.problems)
         )
 
 

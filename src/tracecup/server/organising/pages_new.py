@@ -62,7 +62,7 @@ class NewForm(forms.Form):
         required=False,
         max_length=2000,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text=_("One a line; empty if there are none."),
+        help_text=_("One per line; empty if there are none."),
     )
     starts = forms.DateTimeField(
         label=_("Announcement: teams get their data"),

@@ -127,7 +127,7 @@ def change_rules(
             )
         plan = plan_rules(held, text)
         if plan.problems or plan.rules is None:
-            raise Refused("invalid", _("These rules cannot be taken."), plan.problems)
+            raise Refused("invalid", _("These rules cannot be accepted."), plan.problems)
         if text == held.rules_text:
             return plan
         require_confirmed(held, plan.endings, confirm)
@@ -293,7 +293,10 @@ class _Changes:
             said = _("Attackers are told more or less about their answers from now on.")
             weight = "care" if self.published else "note"
             if self.new.feedback.policy == "exact" and self.contest.join_open:
-                said = _("Everybody may register: with several accounts exact scores tell all.")
+                said = _(
+                    "Anybody may register: with several accounts, exact scores give "
+                    "everything away."
+                )
                 weight = "care"
         elif key.startswith("awards.") or last == "weight":
             said = _("Awards are decided with this.")
@@ -304,7 +307,7 @@ class _Changes:
             said = _("Times are shown in this zone; instants written without an offset move.")
             weight = "care"
         elif key == "name":
-            said = _("The contest is called so on every page.")
+            said = _("This is the contest's name on every page.")
         else:
             said = _("This changes.")
         return Effect(key, before, after, said, weight)

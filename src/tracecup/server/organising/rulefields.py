@@ -117,7 +117,7 @@ def with_values(text: str, values: Mapping[str, Any], plan: Plan | None = None) 
         except Refusal as refusal:
             problems.append(Problem(0, name, str(values[name])[:80], refusal.expected).as_dict())
     if problems:
-        raise Refused("invalid", _("These rules cannot be taken."), problems)
+        raise Refused("invalid", _("These rules cannot be accepted."), problems)
     if values.get("samples"):
         wanted = replace(wanted, samples=_samples(values["samples"]))
     if values.get("rounds") is not None:
@@ -147,7 +147,7 @@ def require_sound(rules: Rules) -> None:
     """`Refused` for rules that contradict themselves, each problem with the field it is about."""
     problems = [Problem(0, name, "", said).as_dict() for name, said in _conflicts(rules)]
     if problems:
-        raise Refused("invalid", _("These rules cannot be taken."), problems)
+        raise Refused("invalid", _("These rules cannot be accepted."), problems)
 
 
 def kind_of(key: str) -> ValueKind:
@@ -188,13 +188,13 @@ def _conflicts(rules: Rules) -> Iterator[tuple[str, str]]:
     if not (played.trace_inference or played.reidentification):
         yield "trace_inference", _("Choose at least one challenge.")
     elif not played.trace_inference and rules.awards.attack_targets != "all":
-        said = _("Without the challenge of trace inference all releases count for attackers.")
+        said = _("Without the challenge of trace inference, all releases count for attackers.")
         yield "attack_targets", said
     names = [one.name for one in rules.rounds]
     if not 1 <= len(names) <= MAX_ROUNDS or len(set(names)) < len(names):
         yield "rounds", _("One to twenty rounds, each with a name of its own.")
     if not all(_NAME.fullmatch(name) for name in names):
-        yield "rounds", _("Names of rounds are small letters, digits and hyphens, one a line.")
+        yield "rounds", _("Names of rounds are small letters, digits and hyphens, one per line.")
     if names and not any(one.weight > 0 for one in rules.rounds):
         yield "weight", _("At least one round has a weight above 0.")
     for before, after in pairwise(rules.rounds):
@@ -221,7 +221,7 @@ def _samples(preset: str) -> SampleRules:
     if preset not in PRESETS:
         expected = ", ".join(PRESETS)
         problem = Problem(0, "samples", preset[:80], expected).as_dict()
-        raise Refused("invalid", _("These rules cannot be taken."), [problem])
+        raise Refused("invalid", _("These rules cannot be accepted."), [problem])
     return Rules.preset(preset).samples
 
 

@@ -41,7 +41,7 @@ LABELS: dict[str, Any] = {
     "feedback.bands": _("Where the bands meet"),
     "feedback.board": _("What everybody sees of releases until the results"),
     "awards.attack_targets": _("Releases that count for attackers"),
-    "awards.winner_excluded": _("Who wins anonymization wins no attack award"),
+    "awards.winner_excluded": _("The winner of anonymization wins no attack award"),
     "lessons.open": _("Teams see the lessons"),
     "weight": _("Weight of the round"),
     "days": _("Days of the traces"),

@@ -371,12 +371,12 @@ def _with(
     except InvalidFile as error:
         problems = [_of_form(problem.as_dict()) for problem in error.problems]
         raise Refused(
-            "invalid", _("The phases would not follow one another any more."), problems
+            "invalid", _("The phases would no longer follow one another."), problems
         ) from None
     plan = plan_rules(contest, text)
     if plan.problems:
         problems = [_of_form(problem) for problem in plan.problems]
-        raise Refused("invalid", _("These times cannot be taken."), problems)
+        raise Refused("invalid", _("These times cannot be accepted."), problems)
     require_confirmed(contest, plan.endings, confirm)
     apply_rules(contest, text, plan, actor, action, why)
     return plan

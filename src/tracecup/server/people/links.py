@@ -228,7 +228,7 @@ def _use(link: OneTimeLink) -> None:
         used_at=clock.now(), name="", email=""
     )
     if not done:
-        raise Refused("conflict", _("This link was used in this very moment."))
+        raise Refused("conflict", _("This link was used at this very moment."))
 
 
 def _give_role(link: OneTimeLink, person: Person) -> None:

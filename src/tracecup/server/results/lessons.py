@@ -112,9 +112,9 @@ def _uncredited(board: BoardFacts) -> Iterator[str]:
     above: list[ReleaseFacts] = [one for one in board.scored if one.uncredited]
     if above:
         yield ngettext(
-            "{count} release stands above what an attacker reaches who never saw it: the attacks "
-            "on it were weak, and the difference is no merit of the release.",
-            "{count} releases stand above what an attacker reaches who never saw them: the "
+            "{count} release stands above what an attacker who never saw it can reach: the "
+            "attacks on it were weak, and the difference is no merit of the release.",
+            "{count} releases stand above what an attacker who never saw them can reach: the "
             "attacks on them were weak, and the difference is no merit of the releases.",
             len(above),
         ).format(count=len(above))

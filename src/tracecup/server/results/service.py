@@ -65,7 +65,7 @@ def compute_result_set(
             raise Refused("conflict", _("Before the releases are judged there are no results."))
         before = published(round)
         if before is not None and before.summary.get(SCORES_ONLY):
-            raise Refused("conflict", _("Scores only, no files: nothing can be scored anew."))
+            raise Refused("conflict", _("Scores only, no files: nothing can be scored again."))
         enqueue_samples(round)
         last = round.result_sets.aggregate(last=Max("number"))["last"] or 0
         made = ResultSet.objects.create(

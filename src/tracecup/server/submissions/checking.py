@@ -147,7 +147,10 @@ def _failed(why: str, team: Team) -> Checked:
     if why not in ("memory", "time"):
         raise Refused(
             "internal",
-            _("The file could not be checked by our fault; no try was charged. Send it again."),
+            _(
+                "The file could not be checked; the fault is ours. No try was charged: "
+                "send it again."
+            ),
         )
     found = _("more work than the server's limits of memory and time allow")
     expected = _("a file of this contest's size")

@@ -213,7 +213,7 @@ def _admit(round: Round, team: Team, handed: Handed) -> None:
     if not own.left:
         raise Refused(
             "quota",
-            _("You have used all {allowed} tries yourself, also in another team.").format(
+            _("You have used all {allowed} tries yourself, in another team included.").format(
                 allowed=own.allowed
             ),
             allowed=own.allowed,

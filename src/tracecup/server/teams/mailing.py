@@ -102,18 +102,18 @@ def _letter(payload: dict[str, Any], person: Person) -> tuple[str, str] | None:
         return _written(said.contest, said.title, body, "team", between="\n")
     if "appeal" in payload:
         appeal = Appeal.objects.select_related("team__contest").get(pk=payload["appeal"])
-        contest, subject = appeal.team.contest, _("An appeal of team %(number)d")
+        contest, subject = appeal.team.contest, _("An appeal from team %(number)d")
         letter = _written(contest, subject % {"number": appeal.team.number}, appeal.text, "run")
     elif "question" in payload:
         asked = Question.objects.select_related("team__contest").get(pk=payload["question"])
-        contest, subject = asked.team.contest, _("A question of team %(number)d")
+        contest, subject = asked.team.contest, _("A question from team %(number)d")
         letter = _written(contest, subject % {"number": asked.team.number}, asked.text, "run")
     else:
         job = Job.objects.select_related("contest").get(pk=payload["dead"])
         contest = job.contest
         body = _(
-            "A job (%(kind)s) was given up after %(attempts)s attempts. Nothing is lost and no "
-            "score was made up; the page of the contest says what to do."
+            "A job (%(kind)s) was given up after %(attempts)s attempts. Nothing is lost, and "
+            "no score was invented; the page of the contest says what to do."
         ) % {"kind": job.kind, "attempts": job.attempts}
         letter = _written(contest, _("The judge needs you"), body, "run")
     return letter if _organisers(contest).filter(pk=person.pk).exists() else None

@@ -61,7 +61,9 @@ _STEPS = {
         gettext_noop("To our releases"),
     ),
     "wait-judge": (
-        gettext_noop("The judge checks and shuffles the releases. Prepare your attacks meanwhile."),
+        gettext_noop(
+            "The judge checks and shuffles the releases. Prepare your attacks in the meantime."
+        ),
         gettext_noop("To the contest"),
     ),
     "attack-more": (

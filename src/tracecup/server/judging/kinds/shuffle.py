@@ -45,7 +45,7 @@ def prepare(job: Job) -> Task | None:
         told.append({"challenge": one.entry.challenge, **_told(one, team, given)})
     seed = os.environ.get(SEED_VARIABLE)
     if seed is not None:
-        logger.warning("%s is set: who knows or guesses it knows all ID tables", SEED_VARIABLE)
+        logger.warning("%s is set: whoever knows or guesses it knows all ID tables", SEED_VARIABLE)
     payload = {
         "rules": round.contest.rules_text,
         "round": round.name,
