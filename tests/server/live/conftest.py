@@ -1,6 +1,7 @@
 """Real servers in processes of their own: `running_server` on SQLite and on PostgreSQL.
 
-PostgreSQL is started here, with initdb and pg_ctl as a user that is not root.
+They are forked from a process that has the numeric libraries loaded (`seedbed`). PostgreSQL is
+started here, with initdb and pg_ctl as a user that is not root.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tally import tally
 
-from waiting import line_of
+from seedbed import Sprout, sprout
+from waiting import Process, all_of, line_of
 
 # How long to wait before calling something broken: far beyond what a loaded machine needs.
 START_SECONDS = 240
 PATIENCE_SECONDS = 600
+LONG_SECONDS = 1800
 # Runs pieces of code, each in a namespace and with connections of its own.
 CONSOLE = """
 import contextlib, io, json, os, sys, traceback
@@ -60,9 +62,9 @@ class Served:
     place: socket.socket
     env: dict[str, str]
     clock: Path
-    process: subprocess.Popen[bytes] | None = None
-    others: list[subprocess.Popen[bytes]] = field(default_factory=list)
-    console: subprocess.Popen[str] | None = None
+    process: Process | None = None
+    others: list[Process] = field(default_factory=list)
+    console: Sprout | None = None
 
     @property
     def port(self) -> int:
@@ -77,11 +79,11 @@ class Served:
     def log(self) -> Path:
         return self.folder.parent / "server.log"
 
-    def start(self, *options: str) -> Served:
-        """Start `tracecup serve` and wait until it answers."""
+    def start(self, *options: str, afresh: bool = False) -> Served:
+        """Start `tracecup serve` and wait until it answers; `afresh`: in a Python of its own."""
         command = [sys.executable, "-m", "tracecup", "serve", str(self.folder)]
         command += ["--port", str(self.port), *options]
-        self.process = self.run(command)
+        self.process = self.run(command, afresh)
         until = time.monotonic() + START_SECONDS
         while time.monotonic() < until:
             if self.process.poll() is not None:
@@ -95,18 +97,30 @@ class Served:
                 time.sleep(0.1)
         raise AssertionError(f"no answer: {self.log.read_text()[-3000:]}")
 
-    def worker(self, *options: str) -> subprocess.Popen[bytes]:
+    def worker(self, *options: str) -> Process:
         """Start `tracecup worker` on the same folder and database."""
         command = [sys.executable, "-m", "tracecup", "worker", str(self.folder), *options]
         made = self.run(command)
         self.others.append(made)
         return made
 
-    def run(self, command: list[str]) -> subprocess.Popen[bytes]:
+    def run(self, command: list[str], afresh: bool = False) -> Process:
+        """Start a Python program beside the server; what it prints goes into the log."""
         with self.log.open("ab") as log:
-            return subprocess.Popen(
-                command, env=self.env, stdout=log, stderr=log, start_new_session=True
-            )
+            if afresh:
+                return subprocess.Popen(
+                    command, env=self.env, stdout=log, stderr=log, start_new_session=True
+                )
+            return sprout(command, self.env, output=log.fileno(), errors=log.fileno())
+
+    def printed(self, command: list[str], **env: str) -> str:
+        """Run a Python program to its end; what it printed."""
+        with self.log.open("ab") as log:
+            made = sprout(command, {**self.env, **env}, errors=log.fileno())
+        with made.stdin, made.stdout:
+            said = all_of(made, LONG_SECONDS)
+        assert made.wait(PATIENCE_SECONDS) == 0, self.log.read_text()[-4000:]
+        return said
 
     def python(self, code: str, **env: str) -> str:
         """Run code with Django set up on this server's database; what it printed.
@@ -115,15 +129,8 @@ class Served:
         """
         if self.console is None:
             with self.log.open("ab") as log:
-                self.console = subprocess.Popen(
-                    [sys.executable, "-c", CONSOLE],
-                    env=self.env,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=log,
-                    text=True,
-                    start_new_session=True,
-                )
+                command = [sys.executable, "-c", CONSOLE]
+                self.console = sprout(command, self.env, errors=log.fileno())
         print(json.dumps({"code": code, "env": env}), file=self.console.stdin, flush=True)
         line = line_of(self.console)
         assert line, f"the console ended: {self.log.read_text()[-3000:]}"
@@ -257,7 +264,7 @@ def _own_port() -> socket.socket:
     return place
 
 
-def _kill(process: subprocess.Popen[Any]) -> None:
+def _kill(process: Process) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait(START_SECONDS)

@@ -9,7 +9,6 @@ import http.client
 import json
 import socket
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -21,7 +20,6 @@ import pytest
 from tally import tally
 
 DRIVER = Path(__file__).with_name("kill_driver.py")
-DRIVER_SECONDS = 1800
 PATIENCE = 600
 # How long a worker has been at a job when its server is killed; once less than the attempts that a
 # job has, so that none dies of it.
@@ -59,16 +57,9 @@ print(json.dumps({
 
 def drive(served, how: str) -> dict:
     """Play the driver's contest on a server's folder and database."""
-    done = subprocess.run(
-        [sys.executable, str(DRIVER), str(served.folder), str(served.clock), how],
-        env={**served.env, "TRACECUP_SHUFFLE_SEED": "5", "TRACECUP_LEASE_SECONDS": "5"},
-        capture_output=True,
-        text=True,
-        timeout=DRIVER_SECONDS,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    command = [sys.executable, str(DRIVER), str(served.folder), str(served.clock), how]
+    said = served.printed(command, TRACECUP_SHUFFLE_SEED="5", TRACECUP_LEASE_SECONDS="5")
+    return json.loads(said.splitlines()[-1])
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -54,15 +53,7 @@ assert list(check_chain()) == []
 
 
 def tracecup(served, *arguments: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tracecup", *arguments],
-        env=served.env,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stderr
+    served.printed([sys.executable, "-m", "tracecup", *arguments])
 
 
 def destroy(served) -> None:

@@ -201,7 +201,7 @@ def person(tmp_path, served, shots):
 
 @pytest.fixture
 def served(new_server):
-    return new_server().start()
+    return new_server().start(afresh=True)
 
 
 def test_a_whole_contest(served, person, tmp_path, shots):
