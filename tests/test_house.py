@@ -36,6 +36,7 @@ OWN_LATE = {
     "device/arrays.py": "fused kernels need JAX",
     "front/results.py": "pictures need matplotlib",
     "server/start.py": "Django is to be set up before",
+    "study/knowledge.py": "training needs JAX",
     "study/race.py": "training needs JAX",
 }
 """Modules that import others of the package inside functions, and why; commands (cli) all do."""

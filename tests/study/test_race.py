@@ -1,4 +1,4 @@
-"""The race as a study: its tables and pictures, and what is kept; training only with JAX."""
+"""The studies that train: tables and pictures, and what is kept; training only with JAX."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from tracecup.city import City, Clock, Grid
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter
 from tracecup.plot import album
-from tracecup.study import race
+from tracecup.study import knowledge, race
 from tracecup.study.context import Context, Team
-from tracecup.study.race import KNOWS, MOVES, NEVER, OTHERS, RETRAINED, RICHEST, SCRATCH, Size
+from tracecup.study.knowledge import KNOWS, NEVER, OTHERS
+from tracecup.study.race import MOVES, RETRAINED, SCRATCH
 from tracecup.study.reproduce import Record, choose, studies
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = Size(2, 3, 2, 2, 16, 4, 4, 2, 1, 2, 4, 2, 2, 4, 1, 4, 12, 6, 2, (), ())
+TINY = race.Size(3, 2, 2, 16, 4, 2, 1, 2, 4, 2, 2, 4, 2, 12, 6, 2)
+TAUGHT = knowledge.Size(2, 2, 16, 4, 12, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:
@@ -50,48 +52,61 @@ PLAYED = [
     played(2, RETRAINED, 0.85, 0.69),
     played(2, SCRATCH, 0.8, 0.7),
     played(2, MOVES, 0.74, 0.64),
-    played(2, RICHEST, 0.72, 0.67),
 ]
 
 
-def made() -> StudyResult:
+def learned() -> StudyResult:
     return StudyResult(
         BUILT_IN,
         {
-            "attackers": Table.of(race.ATTACKERS, map(race._attacker, LEARNED)),
+            "attackers": Table.of(knowledge.ATTACKERS, map(knowledge._attacker, LEARNED)),
+            "goals": Table.of(knowledge.GOALS, knowledge._goals(LEARNED)),
+        },
+    )
+
+
+def raced() -> StudyResult:
+    return StudyResult(
+        BUILT_IN,
+        {
             "rounds": Table.of(race.ROUNDS, map(race._round, PLAYED)),
-            "goals": Table.of(race.GOALS, race._goals(LEARNED, PLAYED)),
+            "goals": Table.of(race.GOALS, race._goals(PLAYED)),
         },
     )
 
 
 class TestTables:
     def test_rounds_by_hand(self):
-        row = made().tables["rounds"].row(round=1)
+        row = raced().tables["rounds"].row(round=1)
         assert (row["s_R"], row["low"], row["high"]) == (0.02, 0.02, 0.02)
         assert (row["s_U"], row["prior only"], row["true link"]) == pytest.approx((0.705, 0.7, 0.4))
         assert row["earlier attackers, least s_R"] == 0.97
 
     def test_goals_say_what_was_met(self):
-        met = {(r["item"], r["score"]): r["met"] for r in made().tables["goals"].records()}
+        met = {
+            (row["item"], row["score"]): row["met"]
+            for result in (learned(), raced())
+            for row in result.tables["goals"].records()
+        }
         assert met[f"KMeans(100), learned, {KNOWS}", "s_R"] is True
         assert met[f"KMeans(100), learned, {KNOWS}", "s_T"] is False  # 0.31
         assert met[f"KMeans(100), learned, {NEVER}", "s_T"] is True
         assert met[f"last defence, attacker {RETRAINED}", "s_R"] is True
+        assert met[f"last defence, attacker {SCRATCH}", "prior only - s_T"] is True
         assert met[f"last defence, attacker {MOVES}", "s_R"] is False
         assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False
-        assert met[f"last defence, attacker {RICHEST}", "s_R"] is False
-        assert met[f"last defence, attacker {RICHEST}", "prior only - s_T"] is True
 
     def test_pictures_are_drawn(self):
-        pictures = album.draw(Record("race", made(), 1, True, 0.0))
-        assert [picture.name for picture in pictures] == ["rounds", "attackers"]
-        assert "0.85 and 0.69" in pictures[0].alt
+        (rounds,) = album.draw(Record("race", raced(), 1, True, 0.0))
+        assert (rounds.name, "0.85 and 0.69" in rounds.alt) == ("rounds", True)
+        (attackers,) = album.draw(Record("knowledge", learned(), 1, True, 0.0))
+        assert (attackers.name, "0.10 and 0.31" in attackers.alt) == ("attackers", True)
 
-    def test_what_is_asked_for_replaces_its_own_numbers(self):
-        size = race.size_of(Context(quick=True, asked_users=20, asked_teams=4))
+    @pytest.mark.parametrize("study", [race, knowledge])
+    def test_what_is_asked_for_replaces_its_own_numbers(self, study):
+        size = study.size_of(Context(quick=True, asked_users=20, asked_teams=4))
         assert (size.users, size.batch, size.tests) == (20, 20, 4)
-        assert race.size_of(Context()) == race.FULL
+        assert study.size_of(Context()) == study.FULL
 
 
 class TestWithoutJax:
@@ -116,31 +131,37 @@ def toy(self: Context, number: int, users: int) -> Team:
 
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: tracecup[learn]")
 class TestTraining:
-    def test_a_kill_changes_no_byte(self, tmp_path, monkeypatch):
+    @pytest.mark.parametrize(
+        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 4)]
+    )
+    def test_neither_a_kill_nor_an_engine_changes_a_byte(
+        self, name, tables, rows, tmp_path, monkeypatch
+    ):
         monkeypatch.setattr(Context, "long_team", toy)
         monkeypatch.setattr(BuiltinWorld, "city", CITY)
         monkeypatch.setattr(race, "size_of", lambda context: TINY)
-        monkeypatch.setattr(race, "OTHER_SIZES", ("KMeans(3)",))
+        monkeypatch.setattr(knowledge, "size_of", lambda context: TAUGHT)
+        monkeypatch.setattr(knowledge, "OTHER_SIZES", ("KMeans(3)",))
 
         class Killed(Exception):
             pass
 
         def kill_at(last: float):
             def kill(done: float, total: float) -> None:
-                if done >= last:
+                if done / total >= last:
                     raise Killed
 
             return kill
 
-        whole = studies()["race"].run(Context(cells=tmp_path / "whole"))
-        assert len(whole.tables["attackers"]) == 3
-        assert len(whole.tables["rounds"]) == 5
+        run = studies()[name].run
+        whole = run(Context(cells=tmp_path / "whole"))
+        assert len(whole.tables[tables[0]]) == rows
         for last in (0.3, 0.6):
             with pytest.raises(Killed):
-                studies()["race"].run(Context(cells=tmp_path / "part", tell=kill_at(last)))
-        again = studies()["race"].run(Context(cells=tmp_path / "part"))
-        with ThreadPoolExecutor(2) as pool:  # attackers and rounds side by side
-            beside = studies()["race"].run(Context(cells=tmp_path / "beside", executor=pool))
-        for name in ("attackers", "rounds", "goals"):
-            assert again.tables[name].as_csv() == whole.tables[name].as_csv()
-            assert beside.tables[name].as_csv() == whole.tables[name].as_csv()
+                run(Context(cells=tmp_path / "part", tell=kill_at(last)))
+        again = run(Context(cells=tmp_path / "part"))
+        with ThreadPoolExecutor(2) as pool:
+            handed = run(Context(cells=tmp_path / "handed", executor=pool))
+        for table in (*tables, "goals"):
+            assert again.tables[table].as_csv() == whole.tables[table].as_csv()
+            assert handed.tables[table].as_csv() == whole.tables[table].as_csv()

@@ -1,4 +1,4 @@
-"""The pictures of the study `race`: who wins by round, and what an attacker has to know.
+"""The picture of the study `race`: who wins by round.
 
 High is safe; dashed lines are attackers who never look, and who know who is who.
 """
@@ -19,16 +19,7 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
-from tracecup.study.race import (
-    KNOWS,
-    MOVES,
-    NEVER,
-    OTHERS,
-    RETRAINED,
-    RICHEST,
-    SCRATCH,
-    TARGET,
-)
+from tracecup.study.race import MOVES, RETRAINED, SCRATCH
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:
@@ -37,16 +28,12 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 SCORES = {"s_R": ("low", "high"), "s_T": ("low (T)", "high (T)")}
 TITLES = {"s_R": "$s_R$: share of users not named", "s_T": "$s_T$: what stays unknown of places"}
-OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE), RICHEST: ("v", BLUE)}
+OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE)}
 
 
 @draws("race")
 def race(result: StudyResult) -> list[Picture]:
-    """Rounds, and attackers on the winner's defence."""
-    return [_rounds(result), _attackers(result)]
-
-
-def _rounds(result: StudyResult) -> Picture:
+    """The attacker of every round, and others on the last defence."""
     rows = result.tables["rounds"].records()
     played = [row for row in rows if row["attacker"] == RETRAINED]
     figure = sheet(result.source, 3.7, width=9.5, title="Who wins the race, round by round")
@@ -77,7 +64,7 @@ def _rounds(result: StudyResult) -> Picture:
         f"Scores of the attacker retrained in each of {len(played)} rounds; in the last one "
         f"{last['s_R']:.2f} and {last['s_T']:.2f}, prior only {last['prior only']:.2f}."
     )
-    return Picture("rounds", alt, figure)
+    return [Picture("rounds", alt, figure)]
 
 
 def _line(
@@ -87,55 +74,3 @@ def _line(
     low, high = ([row[end] for row in rows] for end in ends)
     if None not in low:
         axes.fill_between(at, low, high, color=VERMILION, alpha=0.15, lw=0)
-
-
-def _attackers(result: StudyResult) -> Picture:
-    rows = result.tables["attackers"].records()
-    most = max(row["teams"] for row in rows)
-    days = max(row["days"] for row in rows)
-    whole = [row for row in rows if (row["teams"], row["days"]) == (most, days)]
-    figure = sheet(
-        result.source, 3.4, width=10.5, title=f"What an attacker on {TARGET} has to know"
-    )
-    panels = figure.subplots(1, 3, sharey=True, width_ratios=(1.5, 1, 1))
-    words = {NEVER: "never saw it", OTHERS: "saw other\nsizes of it", KNOWS: "knows the\nprogram"}
-    for score, ends, colour, shift in (
-        ("s_R", SCORES["s_R"], VERMILION, -0.2),
-        ("s_T", SCORES["s_T"], BLUE, 0.2),
-    ):
-        for at, row in enumerate(whole):
-            panels[0].bar(at + shift, row[score], 0.38, color=colour, alpha=0.85)
-            panels[0].text(
-                at + shift, row[score] + 0.02, f"{row[score]:.2f}", ha="center", fontsize=7
-            )
-        for axes, name, fixed, value in (
-            (panels[1], "teams", "days", days),
-            (panels[2], "days", "teams", most),
-        ):
-            some = sorted(
-                (r for r in rows if r["attacker"] == KNOWS and r[fixed] == value),
-                key=lambda row: row[name],
-            )
-            places = [row[name] for row in some]
-            marker = "s-" if score == "s_R" else "o-"
-            axes.plot(places, [row[score] for row in some], marker, color=colour)
-            axes.set_xticks(places)
-            low, high = ([row[end] for row in some] for end in ends)
-            if None not in low:
-                axes.fill_between(places, low, high, color=colour, alpha=0.15, lw=0)
-    panels[0].set_xticks(range(len(whole)), labels=[words[row["attacker"]] for row in whole])
-    panels[0].bar([0], [0], color=VERMILION, label="$s_R$: users not named")
-    panels[0].bar([0], [0], color=BLUE, label="$s_T$: places not known")
-    panels[0].legend(loc="upper right")
-    panels[0].set_ylim(0, 1.05)
-    panels[0].set_title(f"{most} teams, {days} days of references")
-    panels[1].set_title("fewer teams")
-    panels[1].set_xlabel("teams whose references are public")
-    panels[2].set_title("fewer days")
-    panels[2].set_xlabel("days of each reference")
-    known = whole[-1]
-    alt = (
-        f"Bars and curves of an attacker's scores by what he knows; with the program and all "
-        f"public data {known['s_R']:.2f} and {known['s_T']:.2f}."
-    )
-    return Picture("attackers", alt, figure)

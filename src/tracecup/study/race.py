@@ -1,6 +1,6 @@
-"""Beyond the paper: attackers who learn, a defence that learns from them, and who wins by round.
+"""Beyond the paper: a defence that learns from attackers who learn, and who wins by round.
 
-Needs the extra `learn`; every attacker and every round is a small file, so a stopped run goes on.
+Needs the extra `learn`; every round is a small file, so a stopped run goes on.
 """
 
 from __future__ import annotations
@@ -10,45 +10,38 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tracecup.study.context import Context
+from tracecup.study.knowledge import SECONDS
 from tracecup.study.reproduce import study
 from tracecup.study.results import BUILT_IN, StudyResult, Table
+from tracecup.study.strength import FIRST_TEAM
 from tracecup.study.strengthgoals import BELOW_PRIOR, LEAST_REID
 from tracecup.study.strengthgoals import COLUMNS as GOALS
 from tracecup.study.strengthtables import team_mean
 
-TARGET = "KMeans(100)"
-UNKNOWN = ("PL(4,1)", "RR(8)", "RareShift(3)")
-OTHER_SIZES = ("KMeans(20)", "KMeans(50)", "KMeans(200)", "KMeans(400)")
-NEVER, OTHERS, KNOWS = "never saw it", "saw it with other numbers of clusters", "knows the program"
-ATTACKERS = ("attacker", "teams", "days", "s_R", "low", "high", "s_T", "low (T)", "high (T)")
 ROUNDS = (
     "round", "attacker", "s_U", "s_R", "low", "high", "s_T", "low (T)", "high (T)", "prior only",
     "true link", "earlier attackers, least s_R",
 )  # fmt: skip
-SECONDS = ("what", "seconds")
 RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
-RICHEST = "from scratch, with the race's teams as well"
-LAST = (SCRATCH, MOVES, RICHEST)
+LAST = (SCRATCH, MOVES)
 """Attackers on the last defence."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much a run trains: teams, users, steps, rounds, and the shares of public data tried.
+    """How much a run trains: teams, users, steps, rounds.
 
     A round trains on `race_copies` releases of each of the `race_teams`; the first
-    `early_rounds` have only `early_teams`, one release of each and `early_steps`. `final_teams`,
-    `copies` releases of each and `final_steps` are those of two attackers on the last defence;
-    the richest has the race's teams as well, `most_copies` and `most_steps`. `batch` users are
-    drawn for a step; `group` and `sweeps` are the defence's.
+    `early_rounds` have only `early_teams`, one release of each and `early_steps`. Attackers on
+    the last defence have `final_teams` more, `copies` releases of each team and `final_steps`
+    (`moving_steps` the one with transitions). `batch` users are drawn for a step; `group` and
+    `sweeps` are the defence's.
     """
 
-    teams: int
     race_teams: int
     race_copies: int
     tests: int
     users: int
-    steps: int
     race_steps: int
     rounds: int
     early_rounds: int
@@ -57,20 +50,14 @@ class Size:
     final_teams: int
     copies: int
     final_steps: int
-    most_copies: int
-    most_steps: int
+    moving_steps: int
     batch: int
     group: int
     sweeps: int
-    teams_tried: tuple[int, ...]
-    days_tried: tuple[int, ...]
 
 
-FULL = Size(
-    31, 84, 2, 3, 2000, 1500, 1600, 10, 3, 40, 600, 62, 3, 3000, 2, 5000, 1000, 25, 12,
-    (1, 4, 16), (4,),
-)  # fmt: skip
-QUICK = Size(2, 3, 2, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1,), (4,))
+FULL = Size(84, 2, 3, 2000, 1500, 9, 5, 48, 700, 62, 2, 5000, 1500, 1000, 25, 12)
+QUICK = Size(3, 2, 3, 40, 20, 2, 1, 2, 20, 2, 1, 40, 20, 32, 10, 3)
 
 
 @study(
@@ -82,16 +69,15 @@ QUICK = Size(2, 3, 2, 3, 40, 40, 20, 2, 1, 2, 20, 2, 2, 40, 1, 40, 32, 10, 3, (1
     hands_out=True,
 )
 def run(context: Context) -> StudyResult:
-    """Attackers by what they know, rounds of the race, and other attackers on its last defence."""
-    from tracecup.study.racing.cells import both
+    """Rounds of the race, and other attackers on its last defence."""
+    from tracecup.study.racing.rounds import rounds
 
     size = size_of(context)
-    learned, played = both(context, size)
+    played = rounds(context, size)
     tables = {
-        "attackers": Table.of(ATTACKERS, (_attacker(one) for one in learned)),
         "rounds": Table.of(ROUNDS, (_round(one) for one in played)),
-        "goals": Table.of(GOALS, _goals(learned, played)),
-        "seconds": Table.of(SECONDS, [(one["what"], one["seconds"]) for one in learned + played]),
+        "goals": Table.of(GOALS, _goals(played)),
+        "seconds": Table.of(SECONDS, [(one["what"], one["seconds"]) for one in played]),
     }
     return StudyResult(
         BUILT_IN,
@@ -99,30 +85,25 @@ def run(context: Context) -> StudyResult:
         {},
         (),
         {
-            "training teams": size.teams,
-            "training teams of the race": size.race_teams,
-            "releases of each, race": size.race_copies,
+            "training teams": size.race_teams,
+            "releases of each": size.race_copies,
             "teams": size.tests,
             "users": size.users,
-            "steps": size.steps,
             "steps of a round": size.race_steps,
-            "training teams of the last attackers": size.final_teams,
-            "releases of each": size.copies,
+            "training teams of the last attackers": size.final_teams + size.race_teams,
+            "releases of each, last attackers": size.copies,
             "their steps": size.final_steps,
-            "training teams of the richest": size.final_teams + size.race_teams,
-            "releases of each, richest": size.most_copies,
-            "steps of the richest": size.most_steps,
         },
         (
-            f"Attackers train on references of other teams alone: the earlier half of the days is "
-            f"known, the later half defended. They are judged on {TARGET} at utility 0.7.",
             "A round defends against all attackers so far, then trains the next one on the result, "
-            "from the weights of the one before; the last three rows train other attackers on the "
+            "from the weights of the one before; the last two rows train other attackers on the "
             "last defence from nothing, one of them of a family that the defence never met. They "
             "have more data: attackers who are short of it flatter a defence.",
-            "The teams of the race are simulated whole, as one can who has the synthesizer.",
-            "Scores of rounds are of the training program, by optimal assignment and the contest's "
-            "loss. Low and high are Student's interval over teams (95 %).",
+            f"Judged teams: {FIRST_TEAM} to {FIRST_TEAM + size.tests - 1} of this seed, which "
+            "nothing was tuned or trained on. The teams of the race are simulated whole, as one "
+            "can who has the synthesizer.",
+            "Scores are of the training program, by optimal assignment and the contest's loss. Low "
+            "and high are Student's interval over teams (95 %).",
         ),
     )
 
@@ -136,14 +117,6 @@ def size_of(context: Context) -> Size:
         batch=min(size.batch, context.asked_users or size.users),
         tests=context.asked_teams or size.tests,
     )
-
-
-def _attacker(one: dict[str, Any]) -> tuple[object, ...]:
-    reid, trace = team_mean(one["s_R"]), team_mean(one["s_T"])
-    return (
-        one["attacker"], one["teams"], one["days"], reid.value, reid.low, reid.high, trace.value,
-        trace.low, trace.high,
-    )  # fmt: skip
 
 
 def _round(one: dict[str, Any]) -> tuple[object, ...]:
@@ -160,17 +133,9 @@ def _round(one: dict[str, Any]) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _goals(learned: Sequence[dict[str, Any]], played: Sequence[dict[str, Any]]) -> list[Any]:
-    """Which goals of learned attacks and of the trained defence are met."""
+def _goals(played: Sequence[dict[str, Any]]) -> list[Any]:
+    """Which goals of the trained defence are met."""
     rows: list[Any] = []
-    whole = {one["attacker"]: one for one in learned if one["whole"]}
-    for name, reid, trace in ((KNOWS, 0.12, 0.28), (NEVER, 0.52, 0.56)):
-        for score, limit in (("s_R", reid), ("s_T", trace)):
-            mean = team_mean(whole[name][score])
-            item, ok = f"{TARGET}, learned, {name}", mean.value <= limit
-            rows.append(
-                (item, score, f"<= {limit:g}", mean.value, mean.low, mean.high, "Learned", ok)
-            )
     for one in (one for one in played if one["number"] == played[-1]["number"]):
         verdicts = one["verdicts"]
         item = f"last defence, attacker {one['attacker']}"

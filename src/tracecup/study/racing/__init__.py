@@ -1,4 +1,4 @@
-"""What the study `race` runs with JAX.
+"""What the studies `knowledge` and `race` run with JAX.
 
 A folder of its own, so that listing the studies needs no JAX.
 """
