@@ -8,6 +8,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from tracecup.attack.learned import NetworkShape, modelfile
+from tracecup.attack.learned.network import Network
 from tracecup.city import City, Clock, Grid
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter
@@ -21,7 +23,8 @@ from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = race.Size(3, 2, 2, 16, 4, 2, 1, 2, 4, 2, 2, 4, 2, 12, 6, 2)
+TINY = race.Size(3, 2, 16, 2, 3, 4, 2, 4, 2, 12, 6, 2)
+SHAPE = NetworkShape(36, 3, 32, 192, 64)
 TAUGHT = knowledge.Size(2, 2, 16, 4, 12, (), ())
 
 
@@ -34,6 +37,8 @@ def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dic
 
 def played(number: int, who: str, reid: float, trace: float) -> dict[str, object]:
     verdict = {"reid": reid, "argmax": 1.0, "trace": trace, "prior": 0.7, "true_link": 0.4}
+    if number == 1:
+        verdict = {"reid": reid}
     return {
         "number": number, "attacker": who, "utility": [0.7, 0.71], "earlier": [0.99, 0.97],
         "verdicts": [verdict, verdict], "what": f"round {number}", "seconds": 2.0,
@@ -77,10 +82,15 @@ def raced() -> StudyResult:
 
 class TestTables:
     def test_rounds_by_hand(self):
-        row = raced().tables["rounds"].row(round=1)
-        assert (row["s_R"], row["low"], row["high"]) == (0.02, 0.02, 0.02)
+        row = raced().tables["rounds"].row(round=2, attacker=RETRAINED)
+        assert (row["s_R"], row["low"], row["high"]) == (0.85, 0.85, 0.85)
         assert (row["s_U"], row["prior only"], row["true link"]) == pytest.approx((0.705, 0.7, 0.4))
         assert row["earlier attackers, least s_R"] == 0.97
+
+    def test_of_attackers_from_the_file_only_links_are_known(self):
+        row = raced().tables["rounds"].row(round=1)
+        assert (row["s_U"], row["s_R"]) == pytest.approx((0.705, 0.02))
+        assert (row["s_T"], row["prior only"], row["earlier attackers, least s_R"]) == (None,) * 3
 
     def test_goals_say_what_was_met(self):
         met = {
@@ -119,6 +129,22 @@ class TestWithoutJax:
         assert any("race needs JAX" in text for text in left_out)
 
 
+def shipped(name: str) -> modelfile.DefenceModel:
+    """A defence of the toy city, as one that a race left: two attackers, untrained."""
+    random = np.random.default_rng(4)
+
+    def net() -> Network:
+        arrays = {
+            part: random.normal(0, 0.1, sizes).astype(np.float32)
+            for part, sizes in SHAPE.arrays.items()
+        }
+        return Network(SHAPE, arrays)
+
+    said = modelfile.Training(("KMeans(3)", "Equalise, round 1"), 2, "toys", 3, 0, 0.0)
+    ground = modelfile.Ground.of(CITY, SHAPE.slots)
+    return modelfile.DefenceModel(ground, said, net(), (net(), net()), 6, 2.0, 0.01)
+
+
 def toy(self: Context, number: int, users: int) -> Team:
     random = np.random.default_rng(number)
     habit = np.tile(random.integers(0, 36, (users, 3)), (1, 16))
@@ -132,7 +158,7 @@ def toy(self: Context, number: int, users: int) -> Team:
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: tracecup[learn]")
 class TestTraining:
     @pytest.mark.parametrize(
-        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 4)]
+        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 5)]
     )
     def test_neither_a_kill_nor_an_engine_changes_a_byte(
         self, name, tables, rows, tmp_path, monkeypatch
@@ -142,6 +168,7 @@ class TestTraining:
         monkeypatch.setattr(race, "size_of", lambda context: TINY)
         monkeypatch.setattr(knowledge, "size_of", lambda context: TAUGHT)
         monkeypatch.setattr(knowledge, "OTHER_SIZES", ("KMeans(3)",))
+        monkeypatch.setattr("tracecup.study.racing.rounds.defence_model", shipped)
 
         class Killed(Exception):
             pass

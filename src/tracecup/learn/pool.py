@@ -7,7 +7,7 @@ release.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,14 +52,6 @@ class Pool:
         """The same teams with several releases each: every copy has one of every team."""
         team = np.tile(np.arange(len(self.reference), dtype=np.int32), len(copies))
         return Pool(self.reference, self.original, np.concatenate(copies), team, self.slots)
-
-    def with_teams(self, reference: Regions, original: Regions) -> Pool:
-        """More teams, (teams, U, events), of which nothing is released yet."""
-        return replace(
-            self,
-            reference=np.concatenate([self.reference, reference]),
-            original=np.concatenate([self.original, original]),
-        )
 
     def take_teams(self, teams: Sequence[int]) -> Pool:
         """Only these teams, in this order, and their releases."""

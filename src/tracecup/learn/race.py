@@ -7,7 +7,7 @@ came out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracecup.attack.learned.shape import NetworkShape
+from tracecup.engine import cores
 from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_release
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground
@@ -44,7 +45,8 @@ class Round:
     """What happened in one round: the defence, and the attacker that was trained on it.
 
     `utility` and `verdicts` have one entry per test team, `earlier` the s_R of every earlier
-    attacker on the first of them; `releases` are the defended test teams.
+    attacker on the first of them; `releases` are the defended test teams, `seen` is what the
+    attacker was trained on.
     """
 
     number: int
@@ -55,6 +57,7 @@ class Round:
     verdicts: tuple[Verdict, ...]
     attacker: ReleaseModel
     releases: Regions
+    seen: Pool
 
     def record(self) -> dict[str, Any]:
         """The numbers of the round, without its arrays."""
@@ -65,23 +68,11 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """How the first rounds are played: they leave so much that few teams and steps find it.
-
-    Their attackers have one release of every team.
-    """
-
-    rounds: int = 0
-    teams: int = 0
-    steps: int = 0
-
-
-@dataclass(frozen=True)
 class RaceSettings:
     """Rounds, the equaliser of the defence, how attackers are retrained, and the utility floor.
 
     Attackers learn from `copies` releases of every team: one who is short of data flatters the
-    defence. Those of the `beginning` have only some of the teams.
+    defence.
     """
 
     rounds: int = 5
@@ -90,7 +81,6 @@ class RaceSettings:
     floor: float = 0.7
     seed: int = 0
     copies: int = 1
-    beginning: Beginning = Beginning()
 
 
 class Defender:
@@ -106,9 +96,9 @@ class Defender:
     ) -> None:
         """Groups follow from the prior and the references alone."""
         self.ground, self.prior, self.pool, self.settings = ground, prior, pool, settings
-        self.groups = handed_out(
-            executor, [partial(team_groups, ground, own, prior, settings) for own in pool.reference]
-        )
+        wanted = [partial(team_groups, ground, own, prior, settings) for own in pool.reference]
+        with ThreadPoolExecutor(cores()) as threads:  # most of it is the host's, one core a team
+            self.groups = handed_out(executor or threads, wanted)
 
     def calls(
         self, portfolio: list[Network], weight: float, seed: int, teams: Sequence[int] | None = None
@@ -138,6 +128,11 @@ class Defender:
         return joined(handed_out(None, self.calls(portfolio, weight, seed, teams)))
 
 
+def release_seed(number: int, settings: RaceSettings) -> int:
+    """What the releases of a round are drawn by; the k-th one of a team k * COPY later."""
+    return 1000 * number + settings.seed
+
+
 def joined(parts: Sequence[Defended]) -> Defended:
     """What was defended in parts: releases, utilities, residual of the first part."""
     released, utility, residual = zip(*parts, strict=True)
@@ -145,42 +140,36 @@ def joined(parts: Sequence[Defended]) -> Defended:
 
 
 def race(
-    ground: Ground,
-    training: Pool,
-    tests: Pool,
+    defender: Defender,
+    tested: Defender,
     shape: NetworkShape,
-    prior: Network,
     first: ReleaseModel,
     settings: RaceSettings,
     earlier: Sequence[ReleaseModel] = (),
-    weight: float = FIRST_WEIGHT,
+    guess: float = FIRST_WEIGHT,
     say: Callable[[str], None] = lambda words: None,
     progress: Say | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Round]:
     """Play the rounds after those whose attackers are given in `earlier`, one at a time.
 
-    `first` is the attacker that the first defence meets. A race that was interrupted goes on with
-    the attackers and the weight of its last whole round; it gives the same rounds. With an
-    `executor` a round's teams are defended there, four at a time, and its test teams attacked;
-    the search for its weight and the training of its attacker are one chain, and stay here.
+    Attackers train on the teams of `defender` and are judged on those of `tested`. `first` is the
+    attacker that the first defence meets; the search for a weight begins at `guess`. A race that
+    was interrupted goes on with the attackers of its last whole round and SHRINK times its weight;
+    it gives the same rounds. With an `executor` a round's teams are defended there, four at a time,
+    and its test teams attacked; the search for its weight and the training of its attacker are one
+    chain, and stay here.
     """
     attackers = [first, *earlier]
-    defender = Defender(ground, prior, training, settings.equaliser, executor)
-    tested = Defender(ground, prior, tests, settings.equaliser, executor)
+    ground, prior, tests = defender.ground, defender.prior, tested.pool
     for number in range(len(attackers), settings.rounds + 1):
         nets = [attack.net for attack in attackers]
-        guess = weight * (SHRINK if number > 1 else 1.0)
         weight = _weight(defender, nets, guess, settings, number, say)
-        seed = 1000 * number + settings.seed
+        guess = weight * SHRINK
+        seed = release_seed(number, settings)
         schedule = replace(settings.schedule, seed=settings.seed + number)
-        teams = range(len(training.reference))
-        times = settings.copies
-        if number <= settings.beginning.rounds:
-            times, teams = 1, range(min(settings.beginning.teams, len(teams)))
-            schedule = replace(schedule, steps=settings.beginning.steps)
         asked = [
-            *(defender.calls(nets, weight, seed + COPY * k, teams) for k in range(times)),
+            *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
             tested.calls(nets, weight, seed + 500),
         ]
         made = iter(handed_out(executor, [call for calls in asked for call in calls]))
@@ -190,7 +179,7 @@ def race(
         old = handed_out(
             executor, [partial(_missed, ground, net, tests.reference[0], tried[0]) for net in nets]
         )
-        seen = training.take_teams(teams).with_copies([released for released, *_ in copies])
+        seen = defender.pool.with_copies([released for released, *_ in copies])
         attacker = train_release(
             ground, seen, shape, prior, schedule, start=attackers[-1], say=progress
         )
@@ -211,6 +200,7 @@ def race(
             tuple(verdicts),
             attacker,
             tried,
+            seen,
         )
 
 
@@ -234,7 +224,7 @@ def _weight(
     weight: float,
     settings: RaceSettings,
     number: int,
-    say: Callable[[str], None],
+    say: Callable[[str], None] = lambda words: None,
 ) -> float:
     """The weight of the scores that leaves the first training teams just above the floor."""
     low: float | None = None

@@ -27,7 +27,7 @@ from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_prior, trai
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.habits import Ground
 from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
-from tracecup.learn.race import FIRST_WEIGHT, RaceSettings, Round, race
+from tracecup.learn.race import FIRST_WEIGHT, SHRINK, Defender, RaceSettings, Round, race
 from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import split_name
 from tracecup.rng import child_seed
@@ -274,7 +274,7 @@ def play_race(
         ground, training, shape, prior, start, say=lambda *parts: say("first attacker", *parts)
     )
     mark = fingerprint(training.released, training.reference, settings, first_steps)
-    met, weight = [first], FIRST_WEIGHT
+    met, weight, guess = [first], FIRST_WEIGHT, FIRST_WEIGHT
     while folder is not None and len(met) <= settings.rounds:
         like = (first, jnp.zeros(()))
         done, (attacker, held) = resume(folder / f"round{len(met):02d}.npz", mark, like)
@@ -282,8 +282,13 @@ def play_race(
             break
         met.append(jax.tree.map(jnp.asarray, attacker))
         weight = float(held)
+        guess = weight * SHRINK
+    defender, tested = (
+        Defender(ground, prior, pool, settings.equaliser, executor)
+        for pool in (training, teams.tests)
+    )
     for played in race(
-        ground, training, teams.tests, shape, prior, first, settings, met[1:], weight,
+        defender, tested, shape, first, settings, met[1:], guess,
         progress=lambda *parts: say("attacker", *parts), executor=executor,
     ):  # fmt: skip
         if folder is not None:

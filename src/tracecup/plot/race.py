@@ -40,7 +40,7 @@ def race(result: StudyResult) -> list[Picture]:
     panels = figure.subplots(1, 2, sharey=True)
     numbers = [row["round"] for row in played]
     for axes, (score, ends) in zip(panels, SCORES.items(), strict=True):
-        _line(axes, numbers, played, score, ends, "attacker retrained on the defence")
+        _line(axes, played, score, ends, "attacker retrained on the defence")
         for row in rows:
             if row["attacker"] in OTHER:
                 marker, colour = OTHER[row["attacker"]]
@@ -67,9 +67,9 @@ def race(result: StudyResult) -> list[Picture]:
     return [Picture("rounds", alt, figure)]
 
 
-def _line(
-    axes: Axes, at: Sequence[int], rows: Sequence[Row], score: str, ends: Sequence[str], label: str
-) -> None:
+def _line(axes: Axes, rows: Sequence[Row], score: str, ends: Sequence[str], label: str) -> None:
+    rows = [row for row in rows if row[score] is not None]
+    at = [row["round"] for row in rows]
     axes.plot(at, [row[score] for row in rows], "s-", color=VERMILION, label=label)
     low, high = ([row[end] for row in rows] for end in ends)
     if None not in low:

@@ -31,23 +31,18 @@ LAST = (SCRATCH, MOVES)
 class Size:
     """How much a run trains: teams, users, steps, rounds.
 
-    A round trains on `race_copies` releases of each of the `race_teams`; the first
-    `early_rounds` have only `early_teams`, one release of each and `early_steps`. Attackers on
-    the last defence have `final_teams` more, `copies` releases of each team and `final_steps`
-    (`moving_steps` the one with transitions). `batch` users are drawn for a step; `group` and
-    `sweeps` are the defence's.
+    The first `given` attackers are those of the defence that comes with the package. The rounds
+    after them, up to `rounds`, train on one release of each of `teams`, `steps` each; attackers on
+    the last defence on `copies` releases of each, for `final_steps` (`moving_steps` the one with
+    transitions). `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
     """
 
-    race_teams: int
-    race_copies: int
+    teams: int
     tests: int
     users: int
-    race_steps: int
+    given: int
     rounds: int
-    early_rounds: int
-    early_teams: int
-    early_steps: int
-    final_teams: int
+    steps: int
     copies: int
     final_steps: int
     moving_steps: int
@@ -56,8 +51,8 @@ class Size:
     sweeps: int
 
 
-FULL = Size(84, 2, 3, 2000, 1500, 9, 5, 48, 700, 62, 2, 5000, 1500, 1000, 25, 12)
-QUICK = Size(3, 2, 3, 40, 20, 2, 1, 2, 20, 2, 1, 40, 20, 32, 10, 3)
+FULL = Size(146, 3, 2000, 9, 10, 2000, 2, 5000, 1500, 1000, 25, 12)
+QUICK = Size(3, 3, 40, 2, 3, 20, 2, 40, 20, 32, 10, 3)
 
 
 @study(
@@ -85,20 +80,22 @@ def run(context: Context) -> StudyResult:
         {},
         (),
         {
-            "training teams": size.race_teams,
-            "releases of each": size.race_copies,
+            "training teams": size.teams,
             "teams": size.tests,
             "users": size.users,
-            "steps of a round": size.race_steps,
-            "training teams of the last attackers": size.final_teams + size.race_teams,
-            "releases of each, last attackers": size.copies,
+            "steps of a round": size.steps,
+            "releases of each team, last attackers": size.copies,
             "their steps": size.final_steps,
         },
         (
             "A round defends against all attackers so far, then trains the next one on the result, "
-            "from the weights of the one before; the last two rows train other attackers on the "
-            "last defence from nothing, one of them of a family that the defence never met. They "
-            "have more data: attackers who are short of it flatter a defence.",
+            "from the weights of the one before. The attackers of the first rounds are in the "
+            f"file of the shipped defence: rounds 1 to {size.given - 1} are judged again with "
+            f"them, on other teams than theirs; from round {size.given} on attackers are trained "
+            "here, with more teams.",
+            "The last two rows train other attackers on the last defence from nothing, one of them "
+            "of a family that the defence never met. They have more releases and steps: attackers "
+            "who are short of data flatter a defence.",
             f"Judged teams: {FIRST_TEAM} to {FIRST_TEAM + size.tests - 1} of this seed, which "
             "nothing was tuned or trained on. The teams of the race are simulated whole, as one "
             "can who has the synthesizer.",
@@ -122,15 +119,16 @@ def size_of(context: Context) -> Size:
 def _round(one: dict[str, Any]) -> tuple[object, ...]:
     verdicts = one["verdicts"]
     reid = team_mean([verdict["reid"] for verdict in verdicts])
+    known = (one["number"], one["attacker"], team_mean(one["utility"]).value)
+    named = (reid.value, reid.low, reid.high)
+    if "trace" not in verdicts[0]:  # of the shipped attackers only what links is in the file
+        return (*known, *named, *[None] * 6)
     trace = team_mean([verdict["trace"] for verdict in verdicts])
     prior, told = (
         team_mean([verdict[name] for verdict in verdicts]).value for name in ("prior", "true_link")
     )
-    return (
-        one["number"], one["attacker"], team_mean(one["utility"]).value, reid.value, reid.low,
-        reid.high, trace.value, trace.low, trace.high, prior, told,
-        min(one["earlier"], default=None),
-    )  # fmt: skip
+    least = min(one["earlier"], default=None)
+    return (*known, *named, trace.value, trace.low, trace.high, prior, told, least)
 
 
 def _goals(played: Sequence[dict[str, Any]]) -> list[Any]:

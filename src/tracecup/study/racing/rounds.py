@@ -1,4 +1,4 @@
-"""The work of the study `race`: its rounds, and other attackers on the last defence.
+"""The work of the study `race`: the rounds of the shipped defence, its last ones, other attackers.
 
 Every round is a model and a small file; a race that was stopped goes on after its last whole round.
 """
@@ -11,37 +11,51 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TypeVar
 
+import jax.numpy as jnp
 import numpy as np
 
-from tracecup.attack.learned import NetworkShape
-from tracecup.attack.learned.modelfile import DefenceModel
-from tracecup.learn.attack import Schedule, train_release
-from tracecup.learn.equalise import Equaliser
+from tracecup.attack.learned import NetworkShape, defence_model
+from tracecup.attack.learned.modelfile import SHIPPED, DefenceModel
+from tracecup.attack.match import match_table
+from tracecup.attack.models.slotwise import slot_likelihoods
+from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.scorer import Scorer
+from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.jobs import all_done
+from tracecup.learn.attack import ReleaseModel, Schedule, train_release
+from tracecup.learn.checkpoint import fingerprint, keep, resume
+from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser
 from tracecup.learn.habits import Ground
 from tracecup.learn.judge import Verdict, judge
 from tracecup.learn.moves import moving_scores, train_moving
+from tracecup.learn.network import Network, new_channel
 from tracecup.learn.pool import Pool
-from tracecup.learn.race import Beginning, Defender, RaceSettings, Round, verdict
-from tracecup.learn.teach import (
-    RACE_SIZE,
-    RELEASE_SIZE,
-    RaceTeams,
-    defended_pool,
-    on_device,
-    play_race,
+from tracecup.learn.race import (
+    COPY,
+    SHRINK,
+    Defender,
+    RaceSettings,
+    Round,
+    race,
+    release_seed,
+    verdict,
 )
-from tracecup.score import FLOOR
+from tracecup.learn.teach import RACE_SIZE, RELEASE_SIZE, on_device, plain_network
+from tracecup.obfuscate import Equalise
+from tracecup.rng import child_seed
+from tracecup.score import FLOOR, utility_score
 from tracecup.study.context import Context, Team
-from tracecup.study.knowledge import TARGET
 from tracecup.study.race import LAST, RETRAINED, Size
 from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
 from tracecup.study.strength import FIRST_TEAM
 
-FIRST_RACE, FIRST_FINAL = 301, 401
-"""Those that train are others each time; judged are those of the study `strength`."""
+FIRST_TRAINING = 301
+"""Those that train; judged are those of the study `strength`."""
 
 R = TypeVar("R")
 
@@ -49,139 +63,223 @@ R = TypeVar("R")
 def rounds(context: Context, size: Size) -> list[Cell]:
     """The rounds of the race, then other attackers on its last defence."""
     kept = Folder(context, "race", size)
-    names = [f"round{k:02d}" for k in range(1, size.rounds + 1)]
+    given = defence_model(SHIPPED)
+    given = replace(given, models=given.models[: size.given])
+    early = [f"round{k:02d}" for k in range(1, size.given)]
+    late = [f"round{k:02d}" for k in range(size.given, size.rounds + 1)]
     final = [f"final-{k}" for k in range(len(LAST))]
-    # A round whose row was not written is played again, and so are those after it.
-    whole = next((k for k, name in enumerate(names) if not kept.has(name)), len(names))
-    for name in names[whole:]:
-        (kept.path / f"{name}.npz").unlink(missing_ok=True)
+    names = (*early, *late, *final)
 
-    def told(step: int) -> None:
+    def told() -> None:
         if context.tell:
-            context.tell(step, len(names) + len(final))
+            context.tell(sum(map(kept.has, names)), len(names))
 
-    told(whole)
-    if not all(map(kept.has, (*names, *final))):
-        tests = _pool(teams_from(context, FIRST_TEAM, size.tests, size.users))
-        teams = teams_from(context, FIRST_RACE, size.race_teams, size.users)
-        training = _first_releases(context, size, teams)
-        others = _beside(
-            context, partial(teams_from, context, FIRST_FINAL, size.final_teams, size.users)
-        )
-        model = _raced(context, size, training, tests, kept, told)
-        _finals(context, size, _pool([*others(), *teams]), tests, kept, model, told)
-    return [json.loads((kept.path / f"{name}.json").read_text()) for name in (*names, *final)]
+    told()
+    again: list[Callable[[], None]] = []
 
+    def begin_replay() -> None:
+        work = partial(_replayed, context, size, given, kept, told)
+        again.append(_beside(context, work))
 
-def _first_releases(context: Context, size: Size, teams: Sequence[Team]) -> Pool:
-    """The race's teams, the first of them under the winner's defence."""
-    few = [(team.reference, team.original) for team in teams[: size.early_teams]]
-    training = defended_pool(
-        context.world.city, few, (TARGET,), seed=context.seed_of("race", "first"),
-        executor=context.executor,
-    )  # fmt: skip
-    if len(teams) == len(few):
-        return training
-    others = _pool(teams[len(few) :])
-    return training.with_teams(others.reference, others.original)
+    if not all(map(kept.has, (*late, *final))):
+        # A round whose row was not written is played again, and so are those after it. Attackers
+        # on the last defence learn from its releases, which are not kept: that round, too.
+        whole = next((k for k, name in enumerate(late) if not kept.has(name)), len(late) - 1)
+        for name in late[whole:]:
+            (kept.path / f"{name}.npz").unlink(missing_ok=True)
+        _played(context, size, given, late[:whole], kept, told, begin_replay)
+    else:
+        begin_replay()
+    again[0]()
+    return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
 
 
-def _raced(
+def _replayed(
+    context: Context, size: Size, given: DefenceModel, kept: Folder, told: Callable[[], None]
+) -> None:
+    """Rounds whose attackers are in the file: each one on the defence that it was trained on."""
+    lacking = [k for k in range(1, size.given) if not kept.has(f"round{k:02d}")]
+    teams = range(FIRST_TEAM, FIRST_TEAM + size.tests)
+    calls = [
+        partial(_once_more, context.travelling, number, size, given, k)
+        for k in lacking
+        for number in teams
+    ]
+    step = len(calls) if context.executor is not None else len(teams)
+    for low in range(0, len(calls), step):
+        found = all_done(context.executor, calls[low : low + step])
+        for at in range(0, len(found), len(teams)):
+            k = lacking[(low + at) // len(teams)]
+            mine = found[at : at + len(teams)]
+            kept.write(
+                f"round{k:02d}",
+                {
+                    "number": k,
+                    "what": f"round {k} again",
+                    "attacker": RETRAINED,
+                    "utility": [utility for utility, *_ in mine],
+                    "verdicts": [{"reid": reid} for _, reid, _ in mine],
+                    "earlier": [],
+                    "seconds": sum(seconds for *_, seconds in mine),
+                },
+            )
+            told()
+
+
+def _once_more(
+    context: Context, number: int, size: Size, given: DefenceModel, k: int
+) -> tuple[float, float, float]:
+    """s_U of the defence that has met k attackers, s_R of the next one on it, seconds.
+
+    By the methods that run without JAX; the weight of so few models is sought from a guess.
+    """
+    started = time.perf_counter()
+    team = context.long_team(number, size.users)
+    met = replace(
+        given, models=given.models[:k], weight=given.weight / SHRINK ** (len(given.models) - k)
+    )
+    seed = context.seed_of("race", "again", team.name, str(k))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "defence.npz"
+        met.save(file)
+        method = Equalise(size.group, model=str(file), sweeps=size.sweeps)
+        cells = method.obfuscate(team.city, team.original, seed, reference=team.reference)
+    released, table = pseudonymize(cells, child_seed(seed, "shuffle"))
+    expected = given.models[k].probabilities(team.city, team.reference)
+    answer = match_table(slot_likelihoods(expected, released), "assignment")
+    score = Scorer(team.city).score(Truth(team.original, table), {"reid": [answer]}).of("reid")
+    assert score is not None
+    utility = utility_score(team.city, team.original, cells).value
+    return utility, score.value, time.perf_counter() - started
+
+
+def _played(
     context: Context,
     size: Size,
-    training: Pool,
-    tests: Pool,
+    given: DefenceModel,
+    whole: Sequence[str],
     kept: Folder,
-    told: Callable[[int], None],
-) -> DefenceModel:
-    """Play what is left of the race."""
-    schedule = Schedule(steps=size.race_steps, users=size.batch, warm=True, precision=precision())
-    beginning = Beginning(size.early_rounds, size.early_teams, size.early_steps)
+    told: Callable[[], None],
+    teams_made: Callable[[], None],
+) -> None:
+    """The rounds after those of the file, then attackers from nothing on the last defence.
+
+    `teams_made` is called when the engine's workers have nothing left to do for them.
+    """
+    city, slots = context.world.city, given.ground.slots
+    ground = Ground.of(city, slots)
+    prior, shape = on_device(given.prior), given.models[0].shape
     settings = RaceSettings(
-        size.rounds, _equaliser(size), schedule, FLOOR, copies=size.race_copies, beginning=beginning
+        size.rounds,
+        Equaliser(group=size.group, noise=given.noise, sweeps=size.sweeps),
+        Schedule(steps=size.steps, users=size.batch, warm=True, precision=precision()),
+        FLOOR,
+    )
+    first = min(TEAMS_AT_ONCE, size.teams)
+    known = teams_from(context, FIRST_TRAINING, first, size.users)
+    others = _beside(
+        context,
+        partial(teams_from, context, FIRST_TRAINING + first, size.teams - first, size.users),
+    )
+    tests = _pool(teams_from(context, FIRST_TEAM, size.tests, size.users))
+    # Temperature and channel are not in the file; they begin anew.
+    met = [
+        ReleaseModel(on_device(net), jnp.asarray(2.0), new_channel(ground)) for net in given.models
+    ]
+    mark, guess = fingerprint(tests.reference, repr(size)), given.weight
+    for name in whole:
+        met.append(resume(kept.path / f"{name}.npz", mark, met[0])[1])
+        guess = json.loads((kept.path / f"{name}.json").read_text())["weight"] * SHRINK
+    # The device's programs are compiled while the other teams are still being made.
+    few = Defender(ground, prior, _pool(known), settings.equaliser)
+    few.defended([one.net for one in met], guess, 0)
+    training = _pool([*known, *others()])
+    teams_made()
+    defender, tested = (
+        Defender(ground, prior, pool, settings.equaliser) for pool in (training, tests)
     )
     started = time.perf_counter()
-
-    def after_round(played: Round) -> None:
-        nonlocal started
-        np.savez(kept.path / "last.npz", releases=played.releases)
+    for last in race(defender, tested, shape, met[0], settings, met[1:], guess):
+        name = f"round{last.number:02d}"
+        keep(kept.path / f"{name}.npz", mark, last.number, last.attacker)
         kept.write(
-            f"round{played.number:02d}",
+            name,
             {
-                **played.record(),
-                "what": f"round {played.number}",
+                **last.record(),
+                "what": f"round {last.number}",
                 "attacker": RETRAINED,
                 "seconds": time.perf_counter() - started,
             },
         )
+        told()
         started = time.perf_counter()
-        told(played.number)
+        met.append(last.attacker)
+    nets = [one.net for one in met[:-1]]
+    _defence(size, given, nets, last.weight).save(kept.path / "defence.npz")
+    seed = release_seed(last.number, settings)
+    copies = [
+        last.seen.released,
+        *(defender.defended(nets, last.weight, seed + COPY * k)[0] for k in range(1, size.copies)),
+    ]
+    _finals(size, defender.pool.with_copies(copies), tested, last, kept, told)
 
-    said = "simulated teams of the built-in city: all reference days known, all others defended"
-    model = play_race(
-        context.world.city, RaceTeams(training, tests, (TARGET,), said), settings,
-        2 * size.early_steps, kept.path, after_round=after_round,
-    )  # fmt: skip
-    model.save(kept.path / "defence.npz")
-    return model
+
+def _defence(
+    size: Size, given: DefenceModel, nets: Sequence[Network], weight: float
+) -> DefenceModel:
+    """What the last round defended with."""
+    shape = given.models[0].shape
+    later = [plain_network(shape, net) for net in nets[size.given :]]
+    said = (f"Equalise, round {k}" for k in range(size.given, size.rounds))
+    training = replace(
+        given.training,
+        defences=(*given.training.defences[: size.given], *said),
+        teams=size.teams,
+        steps=size.steps,
+    )
+    models = (*given.models, *later)
+    return replace(given, training=training, models=models, group=size.group, weight=weight)
 
 
 def _finals(
-    context: Context,
-    size: Size,
-    pool: Pool,
-    tests: Pool,
-    kept: Folder,
-    model: DefenceModel,
-    told: Callable[[int], None],
+    size: Size, pool: Pool, tested: Defender, last: Round, kept: Folder, told: Callable[[], None]
 ) -> None:
     """Attackers from nothing on the last defence: one of the same family, one with transitions.
 
-    They have more teams than the race, several releases of each and more steps: an attacker who
-    is short of data flatters the defence.
+    They have more releases than the race's own and more steps: an attacker who is short of data
+    flatters the defence.
     """
-    city, slots = context.world.city, tests.slots
-    ground = Ground.of(city, slots)
-    prior = on_device(model.prior)
-    nets = [on_device(net) for net in model.models]
+    ground, prior, tests = tested.ground, tested.prior, tested.pool
+    sizes = ground.distance.shape[0], tests.slots
     started = time.perf_counter()
-    defender = Defender(ground, prior, pool, _equaliser(size))
-    pool = pool.with_copies(
-        [defender.defended(nets, model.weight, 10**6 * k)[0] for k in range(1, size.copies + 1)]
-    )
-    with np.load(kept.path / "last.npz") as held:
-        releases = held["releases"]
-    last = json.loads((kept.path / f"round{size.rounds:02d}.json").read_text())
-    row = {key: last[key] for key in ("number", "utility", "earlier")}
 
     def write(k: int, verdicts: list[Verdict]) -> None:
         nonlocal started
         kept.write(
             f"final-{k}",
             {
-                **row, "what": f"attacker {LAST[k]}", "attacker": LAST[k],
+                **last.record(),
+                "what": f"attacker {LAST[k]}",
+                "attacker": LAST[k],
                 "verdicts": [vars(one) for one in verdicts],
                 "seconds": time.perf_counter() - started,
             },
-        )  # fmt: skip
-        told(size.rounds + k + 1)
+        )
+        told()
         started = time.perf_counter()
 
     schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=precision())
-    scratch = train_release(
-        ground, pool, NetworkShape(city.n_regions, slots, *RELEASE_SIZE), prior, schedule
-    )
+    scratch = train_release(ground, pool, NetworkShape(*sizes, *RELEASE_SIZE), prior, schedule)
     write(
         0,
         [
             verdict(ground, scratch, prior, tests, k, released)
-            for k, released in enumerate(releases)
+            for k, released in enumerate(last.releases)
         ],
     )
     moving = train_moving(
-        ground, pool, NetworkShape(city.n_regions, slots, *RACE_SIZE),
-        replace(schedule, steps=size.moving_steps),
-    )  # fmt: skip
+        ground, pool, NetworkShape(*sizes, *RACE_SIZE), replace(schedule, steps=size.moving_steps)
+    )
     write(
         1,
         [
@@ -189,13 +287,9 @@ def _finals(
                 ground, moving_scores(ground, moving, tests.reference[k], released),
                 scratch.channel, prior, tests.reference[k], released, tests.original[k],
             )
-            for k, released in enumerate(releases)
+            for k, released in enumerate(last.releases)
         ],
     )  # fmt: skip
-
-
-def _equaliser(size: Size) -> Equaliser:
-    return Equaliser(group=size.group, sweeps=size.sweeps)
 
 
 def _pool(teams: Sequence[Team]) -> Pool:
