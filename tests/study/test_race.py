@@ -25,7 +25,7 @@ from tracecup.traces import Traces
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
 TINY = race.Size(3, 2, 16, 2, 3, 4, 2, 4, 2, 12, 6, 2)
 SHAPE = NetworkShape(36, 3, 32, 192, 64)
-TAUGHT = knowledge.Size(2, 2, 16, 4, 12, (), ())
+TAUGHT = knowledge.KnowledgeSize(2, 2, 16, 4, 12, (), ())
 
 
 def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dict[str, object]:

@@ -26,7 +26,7 @@ FIRST_JUDGED, FIRST_TRAINING = 101, 201
 
 
 @dataclass(frozen=True)
-class Size:
+class KnowledgeSize:
     """How much a run trains: teams, users, steps, and the shares of public data tried.
 
     `batch` users are drawn for a step.
@@ -41,8 +41,8 @@ class Size:
     days_tried: tuple[int, ...]
 
 
-FULL = Size(31, 3, 2000, 1500, 1000, (1, 4, 16), (4,))
-QUICK = Size(2, 3, 40, 40, 32, (1,), (4,))
+FULL = KnowledgeSize(31, 3, 2000, 1500, 1000, (1, 4, 16), (4,))
+QUICK = KnowledgeSize(2, 3, 40, 40, 32, (1,), (4,))
 
 
 @study(
@@ -85,7 +85,7 @@ def run(context: Context) -> StudyResult:
     )
 
 
-def size_of(context: Context) -> Size:
+def size_of(context: Context) -> KnowledgeSize:
     """What this run trains; `asked_users` and `asked_teams` are those of the judged teams."""
     size = QUICK if context.quick else FULL
     return replace(

@@ -25,7 +25,7 @@ from tracecup.study.knowledge import (
     OTHERS,
     TARGET,
     UNKNOWN,
-    Size,
+    KnowledgeSize,
 )
 from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
 
@@ -36,7 +36,7 @@ Plan = tuple[str, tuple[str, ...], int, int]
 """What an attacker knows, the defences he trains on, teams, days of each."""
 
 
-def attackers(context: Context, size: Size) -> list[Cell]:
+def attackers(context: Context, size: KnowledgeSize) -> list[Cell]:
     """Attackers on the winner's defence by what they know and how much public data they have."""
     kept, plans, found = Folder(context, "knowledge", size), _plans(context, size), list[Cell]()
     judged = list[tuple[int, DefendedRelease]]()
@@ -51,7 +51,7 @@ def attackers(context: Context, size: Size) -> list[Cell]:
     return found
 
 
-def _plans(context: Context, size: Size) -> list[Plan]:
+def _plans(context: Context, size: KnowledgeSize) -> list[Plan]:
     days = context.long_team(FIRST_TRAINING, 2).reference.clock.days
     return [
         (NEVER, UNKNOWN, size.teams, days),
@@ -64,7 +64,7 @@ def _plans(context: Context, size: Size) -> list[Plan]:
 
 def _trained(
     context: Context,
-    size: Size,
+    size: KnowledgeSize,
     plan: Plan,
     name: str,
     kept: Folder,
@@ -96,7 +96,7 @@ def _trained(
     }
 
 
-def _judged(context: Context, size: Size) -> list[tuple[int, DefendedRelease]]:
+def _judged(context: Context, size: KnowledgeSize) -> list[tuple[int, DefendedRelease]]:
     """The seed and the winner's release of every judged team."""
     teams = teams_from(context, FIRST_JUDGED, size.tests, size.users)
     seeds = [context.seed_of(SEEDS, "judged", team.name) for team in teams]
