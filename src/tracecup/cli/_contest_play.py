@@ -15,6 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from tracecup.cli._progress import Lines
 from tracecup.cli.common import emit, people, table_of
 
 if TYPE_CHECKING:
@@ -177,8 +178,14 @@ def award_table(board: BoardFacts) -> Table:
 
 @contextmanager
 def stages_shown() -> Iterator[Progress]:
-    """A bar for each stage on stderr; silent when stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    """A bar for each stage on stderr with the time left; in a pipe lines, if asked for."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = people()
     bars = Progress(
@@ -186,11 +193,14 @@ def stages_shown() -> Iterator[Progress]:
         BarColumn(),
         TextColumn("{task.completed:>4.0f} of {task.total:.0f}"),
         TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
         console=console,
         transient=True,
         disable=not console.is_terminal,
     )
     known: dict[str, Any] = {}
+    line = Lines(console)
 
     def progress(stage: str, done: int, total: int) -> None:
         if stage not in known:
@@ -198,6 +208,7 @@ def stages_shown() -> Iterator[Progress]:
                 bars.stop_task(task)
             known[stage] = bars.add_task(stage, total=total)
         bars.update(known[stage], completed=done, total=total)
+        line.tell(stage, done, total)
 
     with bars:
         yield progress
