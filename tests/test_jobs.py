@@ -115,6 +115,11 @@ class TestProcessJobs:
             jobs.submit(always_dies).result()
         jobs.shutdown()
 
+    def test_ctrl_c_is_for_the_process_that_asked(self, processes: ProcessJobs) -> None:
+        there = processes.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
+        assert signal.SIGINT in there
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
     def test_stopped_nothing_goes_on(self) -> None:
         jobs = ProcessJobs(1)
         waiting = [jobs.submit(time.sleep, 60) for _ in range(3)]

@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import pickle
 import platform
+import signal
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -201,7 +202,8 @@ class ProcessJobs(Jobs):
             with self._lock:
                 pool = self._pool
             try:
-                sent = pool.submit(call)
+                with _without_interrupts():
+                    sent = pool.submit(call)
                 break
             except BrokenProcessPool:
                 self._renew(pool)
@@ -325,6 +327,23 @@ def call_on(jobs: Executor | None, work: Callable[P, R], *args: P.args, **kwargs
     if jobs is None:
         return work(*args, **kwargs)
     return jobs.submit(work, *args, **kwargs).result()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes that are started here never hear of Ctrl-C, which a terminal sends to all.
+
+    It is for this process, which ends them; each of them would print where it was. The signal
+    waits until this is left.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _one_thread() -> None:
