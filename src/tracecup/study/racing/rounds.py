@@ -62,9 +62,12 @@ R = TypeVar("R")
 
 def rounds(context: Context, size: Size) -> list[Cell]:
     """The rounds of the race, then other attackers on its last defence."""
-    kept = Folder(context, "race", size)
     given = defence_model(SHIPPED)
     given = replace(given, models=given.models[: size.given])
+    weights = (
+        net.arrays[name] for net in (given.prior, *given.models) for name in net.shape.arrays
+    )
+    kept = Folder(context, "race", (size, fingerprint(*weights)))
     early = [f"round{k:02d}" for k in range(1, size.given)]
     late = [f"round{k:02d}" for k in range(size.given, size.rounds + 1)]
     final = [f"final-{k}" for k in range(len(LAST))]
