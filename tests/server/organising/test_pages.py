@@ -100,6 +100,9 @@ class TestWhoMaySee:
         answer = boss.get(reverse(page, args=["spring"]))
         assert answer.status_code == 200
         assert b"<h1" in answer.content
+        way = answer.content.decode().partition('<nav class="where"')[2].partition("</nav>")[0]
+        assert ('href="/c/spring/run/"' in way) is (page != "run")
+        assert way.count("aria-current") == 1
 
     @pytest.mark.parametrize("page", [*PAGES, "run-audit-export"])
     def test_nobody_else(self, client, contest, member, new_person, page):

@@ -146,7 +146,11 @@ class TestData:
     def test_before_the_announcement_it_says_when(self, court, player, at):
         court.begin()
         at("before")
-        assert "Not yet" in page(player(1), "team/data/")
+        html = page(player(1), "team/data/")
+        assert "Not yet" in html
+        way = html.partition('<nav class="where"')[2].partition("</nav>")[0]
+        assert re.findall('href="([^"]*)"', way) == ["/", "/c/spring/", "/c/spring/team/"]
+        assert '<span aria-current="page">Data</span>' in way
 
     def test_own_and_sample_files_with_hashes(self, court, player):
         court.begin()

@@ -204,6 +204,17 @@ def crumbs(*parts: str) -> Any:
     return {"crumbs": pairs}
 
 
+@register.inclusion_tag(f"{COMPONENTS}/crumbs.html", takes_context=True)
+def contest_crumbs(context: template.Context, *parts: str, via: str = "") -> Any:
+    """The way to a page of a contest; `via` is the page above it: `team`, `run` or none."""
+    contest = context["contest"]
+    above = [_("Contests"), reverse("home"), contest.name, reverse("contest", args=[contest.slug])]
+    if via:
+        name = context["team"].name if via == "team" else _("Run")
+        above += [name, reverse(via, args=[contest.slug])]
+    return crumbs(*above, *parts)
+
+
 @register.inclusion_tag(f"{COMPONENTS}/nav.html", takes_context=True)
 def contest_nav(context: template.Context) -> Any:
     """The pages of a contest that the viewer has."""
