@@ -48,6 +48,12 @@ class TestBenchmark:
         assert (row["defence"], row["utility"], row["s_r_min"], row["s_t_min"]) == ("None", 1, 0, 0)
         assert row["valid"] is None
 
+    def test_usual_defences_are_those_of_nine_people(self, folder, capsys):
+        words = ["--defences", "+Cheat(1)", "--attacks", "VisitProb-R", "--as-written"]
+        said = answer(capsys, *words)[1]
+        assert [row["defence"] for row in said["summary"]][-2:] == ["KMeans(2)", "Cheat(1)"]
+        assert "KMeans(2)" in {row["ran"] for row in said["summary"]}
+
     def test_cheating_is_seen(self, folder, capsys):
         row = answer(capsys, *GRID)[1]["summary"][1]
         assert row["s_t_min"] == 0

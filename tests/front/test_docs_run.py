@@ -117,7 +117,7 @@ def here(world, tmp_path, monkeypatch, request):
         return made(days=2, seed=seed, users=10)
 
     monkeypatch.setattr(tc, "load_demo", few)
-    monkeypatch.setattr(naming, "DEFENCES", ("None", "RR(8)"))
+    monkeypatch.setattr(naming, "usual_defences", lambda users: ("None", "RR(8)"))
     folder = tmp_path / "world"
     shutil.copytree(world, folder)
     if "audit" in request.node.name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -88,6 +89,21 @@ class TestEvaluate:
         assert made.summary.row(defence="None")["s_t"] is None
         with pytest.raises(InvalidParameter, match="a trace inference"):
             made.plot()
+
+    def test_usual_defences_suit_the_size(self, demo):
+        made = tc.compare(demo, ["usual", "KMeans(5)"], ["VisitProb-R"], floor=None)
+        assert made.summary.column("defence")[-2:] == ["KMeans(2)", "KMeans(5)"]
+        assert made.summary.column("ran")[-2:] == ["KMeans(2)", "KMeans(5)"]
+        with pytest.raises(InvalidParameter, match=r"KMeans\(100\) was not evaluated"):
+            made.differences("KMeans(100)")
+
+    def test_sizes_that_differ_have_defences_of_their_own(self, demo):
+        more = replace(tc.load_demo(days=1, users=60), name="more")
+        made = tc.evaluate([demo, more], attacks="VisitProb-R", seeds=1, floor=None)
+        named = [(run.data.name, run.defence) for run in made.runs if "KMeans" in run.defence]
+        assert named == [("demo", "KMeans(2)"), ("more", "KMeans(3)")]
+        assert set(made.differences("KMeans(3)").column("data")) == {"more"}
+        assert set(made.differences().column("data")) == {"demo", "more"}
 
     def test_several_data_sets(self, demo):
         other = tc.load_demo(days=2, users=6, seed=2)

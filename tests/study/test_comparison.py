@@ -10,7 +10,8 @@ from tracecup.attack import parse_inference
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.study.comparison import as_markdown, compare, short
+from tracecup.obfuscate import parse_obfuscator
+from tracecup.study.comparison import DEFENCES, as_markdown, compare, short, usual_defences
 from tracecup.traces import files
 
 CITY = City(Grid.from_metres(6, 6, width_m=500, height_m=500), hospitals=[7, 20])
@@ -34,6 +35,13 @@ class TestCompare:
         assert all(row.utility.value >= 0.6 - 1e-9 for row in results)
         assert {len(row.reid) for row in results} == {6}  # four of the paper, two linked anew
         assert {len(row.trace) for row in results} == {8}
+
+    def test_the_usual_defences_are_those_of_the_size(self):
+        assert [row.defence for row in compare(CITY, REFERENCE, ORIGINAL, floor=None)] == [
+            str(parse_obfuscator(name)) for name in usual_defences(12)
+        ]
+        assert usual_defences(12) == (*DEFENCES[:-1], "KMeans(2)")
+        assert usual_defences(2000) == usual_defences(100_000) == DEFENCES
 
     def test_a_strength_adds_attacks_to_the_papers(self):
         row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"], strength="standard")[0]

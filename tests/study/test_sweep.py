@@ -65,6 +65,26 @@ def untimed(table: Table) -> list[tuple]:
     return [tuple(v for k, v in enumerate(row) if k not in seconds) for row in table.rows]
 
 
+class TestDefencesBySize:
+    def test_every_data_set_gets_its_own(self, folder):
+        small = folder / "orgtraces_team001.csv"
+        files.write_traces(small, people(CLOCK.original, 2)[:6])
+        files.write_traces(folder / "reftraces_team001.csv", people(CLOCK.reference, 1)[:6])
+        made = swept(folder, folder / "out", defences=lambda users: [f"KMeans({users // 3})"])
+        named = set(zip(made.table.column("team"), made.table.column("defence"), strict=True))
+        assert named == {("team001", "KMeans(2)"), ("team002", "KMeans(4)")}
+
+    def test_a_broken_file_fails_in_its_own_cells_only(self, folder):
+        (folder / "orgtraces_team001.csv").write_text("user_id,time_id,reg_id\n1,x,1\n")
+        made = swept(folder, folder / "out", defences=lambda users: DEFENCES)
+        assert {one.team for one in made.failed} == {"team001"}
+        assert set(made.table.column("team")) == {"team002"}
+
+    def test_none_for_a_size_is_an_error(self, folder):
+        with pytest.raises(InvalidParameter, match="needs a data set, a defence"):
+            swept(folder, folder / "out", defences=lambda users: [])
+
+
 class TestFindData:
     def test_every_team_is_a_data_set(self, folder):
         found = find_data([folder])

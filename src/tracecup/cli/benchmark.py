@@ -96,9 +96,10 @@ def benchmark(
 
     Writes table.csv and table.parquet (one row per data set, defence, seed and attack),
     summary.csv (means and spread over the seeds) and, where matplotlib is installed, scatter.png
-    and scatter.svg. Without names it takes the paper's defences, the paper's attacks, and those of
-    --strength; a plus before a name adds it to them (`--plugin my.py --defences +Mine`). Stopped
-    runs go on where they were; exit code 1 if a cell failed.
+    and scatter.svg. Without names it takes the paper's defences (KMeans with fewer clusters where
+    there are fewer than 2000 users), the paper's attacks, and those of --strength; a plus before
+    a name adds it to them (`--plugin my.py --defences +Mine`). Stopped runs go on where they
+    were; exit code 1 if a cell failed.
 
     Example: `tracecup benchmark --data osaka --defences "None,PL(4,1),KMeans(100)" --attacks
     "VisitProb-R,Fuzzy-R,Fuzzy-T,Prior-T" --seeds 1-5 --out sweep`
@@ -121,13 +122,17 @@ def benchmark(
     sets = find_data(folders)
     learned = all(one.suits_shipped_model() for one in sets)
     every = comparison.portfolio(strength, learned=learned)
+    chosen = named(defences, "--defences")
+
+    def defences_for(users: int) -> list[str]:
+        usual = comparison.usual_defences(users)
+        return with_usual(chosen or usual, usual)
+
     with engine_of(engine, shipped(plugin)) as executor, progress("sweeping") as advance:
         made = sweep(
             sets,
             out,
-            defences=with_usual(
-                named(defences, "--defences") or comparison.DEFENCES, comparison.DEFENCES
-            ),
+            defences=defences_for,
             attacks=with_usual(named(attacks, "--attacks") or every, every),
             seeds=seeds_of(seeds),
             floor=None if as_written else floor,

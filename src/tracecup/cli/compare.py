@@ -75,8 +75,9 @@ def compare(
 ) -> int:
     """Run defences, tuned to a utility floor, against attacks; the strongest attack counts.
 
-    Without names it takes the paper's defences, the paper's attacks, and those of --strength; a
-    plus before a name adds it to them: `--plugin my.py --defence +Mine`.
+    Without names it takes the paper's defences (KMeans with fewer clusters where there are fewer
+    than 2000 users), the paper's attacks, and those of --strength; a plus before a name adds it to
+    them: `--plugin my.py --defence +Mine`.
     Give --clock where attacks need days and slots (HomeProb, Fuzzy-T, Prior-T); without it a
     trace is one long day.
 
@@ -105,12 +106,13 @@ def compare(
     )
     every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
     kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
+    usual = comparison.usual_defences(truth.n_users)
     with engine_of(engine, shipped(plugin)) as jobs, progress("comparing") as advance:
         results = comparison.compare(
             where,
             known,
             truth,
-            defences=with_usual(defence or comparison.DEFENCES, comparison.DEFENCES),
+            defences=with_usual(defence or usual, usual),
             reid_attacks=with_usual(reid or kinds["-R"], kinds["-R"]),
             trace_attacks=with_usual(trace or kinds["-T"], kinds["-T"]),
             strength=strength,

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from tracecup.front.data import PathName
-from tracecup.front.naming import AttackLike, DefenceLike, attacks_of, defences_of, seeds_of
+from tracecup.front.naming import (
+    AttackLike,
+    DefenceLike,
+    attacks_of,
+    defences_of,
+    is_method,
+    seeds_of,
+)
 from tracecup.front.progress import Progress, progress_bar
 from tracecup.front.results import Result
 from tracecup.score import FLOOR
@@ -84,11 +91,12 @@ def benchmark(
     method (its source, closure and parameters), floor and seed are the same; tables are
     written beside them. Names, objects and words as in `evaluate`.
     """
-    listed = [folders] if isinstance(folders, str | PathLike) else list(folders)
-    sets = find_data([Path(folder) for folder in listed])
+    paths = [folders] if isinstance(folders, str | PathLike) else list(folders)
+    sets = find_data([Path(folder) for folder in paths])
     if attacks is None:
         learned = all(one.suits_shipped_model() for one in sets)
         attacks = comparison.portfolio(strength, learned=learned)
+    shields = defences if is_method(defences) else list(defences)
     with progress_bar(progress, "benchmark", 1.0) as advance:
         last = 0.0
 
@@ -100,7 +108,7 @@ def benchmark(
         made = sweep(
             sets,
             Path(out),
-            defences=defences_of(defences),
+            defences=partial(defences_of, shields),
             attacks=attacks_of(attacks),
             seeds=seeds_of(seeds),
             floor=floor,

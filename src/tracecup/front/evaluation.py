@@ -23,6 +23,7 @@ from tracecup.front.naming import (
     DefenceLike,
     attacks_of,
     defences_of,
+    is_method,
     seeds_of,
 )
 from tracecup.front.progress import Progress, progress_bar
@@ -145,7 +146,12 @@ class Evaluation(Result):
             )
         rows = []
         for run in self.runs:
-            other = next(one for one in self.runs if one.data is run.data and one.defence == wanted)
+            # A defence may have been run on some of the data only, if it depends on their size.
+            other = next(
+                (one for one in self.runs if one.data is run.data and one.defence == wanted), None
+            )
+            if other is None:
+                continue
             for column in ("utility", *(name for name in KINDS if run.strongest(name))):
                 gap = run.of(column).minus(other.of(column))
                 found = gap.interval()
@@ -239,7 +245,8 @@ def evaluate(
     """Run every defence against every attack on every data set with every seed.
 
     `defences` are names, objects or decorated functions; the word `usual` stands for the usual
-    eight of `tracecup compare`, `all` for every one that is known (your own included). `attacks`
+    eight of `tracecup compare` (with fewer than 2000 users KMeans gets fewer clusters, twenty users
+    in each as at full size), `all` for every one that is known (your own included). `attacks`
     are those of `strength` by default. `seeds=3` means 1, 2, 3. With a `floor` defences are tuned
     to it by their first knob; `floor=None` takes them as written. `baseline` is what
     `differences` compares with; it is run even if not asked for.
@@ -250,20 +257,17 @@ def evaluate(
     [('None', 2), ('RR(8)', 2)]
     """
     sets = _data_sets(data)
-    shields = defences_of(defences)
     ground = defences_of(baseline)[0]
-    if str(ground) not in [str(one) for one in shields]:
-        shields = [ground, *shields]
-    shields = list({str(one): one for one in shields}.values())
+    named = defences if is_method(defences) else list(defences)
     chosen = seeds_of(seeds)
     if floor is not None and not 0 <= floor <= 1:
         raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
-    plans = [(one, _swords(one, attacks, strength)) for one in sets]
-    total = sum(len(shields) * len(chosen) * (1 + len(swords)) for _, swords in plans)
+    plans = [(one, _shields(one, named, ground), _swords(one, attacks, strength)) for one in sets]
+    total = sum(len(shields) * len(chosen) * (1 + len(swords)) for _, shields, swords in plans)
     runs: list[Run] = []
     failed: dict[str, str] = {}
     with progress_bar(progress, "evaluating", total) as advance:
-        for one, swords in plans:
+        for one, shields, swords in plans:
             for shield in shields:
                 try:
                     runs.append(_run(one, shield, swords, chosen, floor, advance))
@@ -314,6 +318,14 @@ def _data_sets(data: Any) -> list[Data]:
             f"data sets need names of their own: {', '.join(one.name for one in found) or 'none'}"
         )
     return found
+
+
+def _shields(data: Data, defences: Any, ground: Obfuscator) -> list[Obfuscator]:
+    """The defences for data of that size, each once, with the baseline."""
+    found = defences_of(defences, len(data))
+    if str(ground) not in [str(one) for one in found]:
+        found = [ground, *found]
+    return list({str(one): one for one in found}.values())
 
 
 def _swords(data: Data, attacks: Any, strength: str) -> list[Attack]:

@@ -10,12 +10,13 @@ from inspect import isclass, isfunction
 from typing import TYPE_CHECKING, Any
 
 from tracecup.attack import InferenceAttack, ReidAttack
+from tracecup.contest.sizes import FULL_USERS
 from tracecup.errors import InvalidParameter
 from tracecup.front.tables import Listing
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import KINDS, Method
 from tracecup.registry import methods as known_methods
-from tracecup.study.comparison import DEFENCES
+from tracecup.study.comparison import usual_defences
 from tracecup.study.results import Table
 from tracecup.study.sweep import attacks_called
 
@@ -68,15 +69,21 @@ def as_attacks(given: AttackLike) -> list[Attack]:
     raise _refusal(found, "an attack", "@tc.attack")
 
 
-def defences_of(given: DefenceLike | Iterable[DefenceLike]) -> list[Obfuscator]:
+def defences_of(
+    given: DefenceLike | Iterable[DefenceLike], users: int = FULL_USERS
+) -> list[Obfuscator]:
     """Several defences, or one; the word `usual` stands for eight, `all` for all that are known.
 
-    >>> [str(one) for one in defences_of("usual")][:3]
-    ['None', 'MRLH(0,0,0)', 'MRLH(1,1,0)']
+    What the word `usual` stands for has parameters that suit the number of `users`; what is
+    named is taken as it is.
+
+    >>> [str(one) for one in defences_of(["usual", "KMeans(50)"], users=200)][-2:]
+    ['KMeans(10)', 'KMeans(50)']
     """
+    words = {"usual": usual_defences(users), "all": sorted(known_methods("obfuscator"))}
     found: list[Obfuscator] = []
     for one in _several(given):
-        names = _words().get(one.strip().lower()) if isinstance(one, str) else None
+        names = words.get(one.strip().lower()) if isinstance(one, str) else None
         found += [as_defence(name) for name in ([one] if names is None else names)]
     return found
 
@@ -96,10 +103,6 @@ def seeds_of(given: int | Iterable[int]) -> list[int]:
     if not found or min(found) < 0:
         raise InvalidParameter(f"seeds are a number >= 1 or whole numbers >= 0, got {given!r}")
     return found
-
-
-def _words() -> dict[str, Sequence[str]]:
-    return {"usual": DEFENCES, "all": sorted(known_methods("obfuscator"))}
 
 
 def is_method(given: object) -> TypeIs[DefenceLike]:

@@ -27,6 +27,7 @@ from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.rules import ScoreRules
+from tracecup.contest.sizes import FULL_USERS, sized
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
@@ -52,6 +53,7 @@ DEFENCES = (
     "RareShift(3)",
     "KMeans(100)",
 )
+"""The usual defences of a contest of 2000 users; `usual_defences` has those of fewer."""
 PAPERS_ATTACKS = (
     "Random-R",
     "VisitProb-R",
@@ -148,7 +150,7 @@ def compare(
     reference: Traces,
     original: Traces,
     *,
-    defences: Sequence[Defence] = DEFENCES,
+    defences: Sequence[Defence] | None = None,
     reid_attacks: Sequence[str | ReidAttack] | None = None,
     trace_attacks: Sequence[str | InferenceAttack] | None = None,
     strength: str = "quick",
@@ -160,11 +162,14 @@ def compare(
     """Run each defence, tuned to the utility `floor`, against each attack.
 
     A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
-    that keeps `floor`; with `floor=None` all are taken as written. Where no attacks of a kind are
-    given, all of `portfolio` at the `strength` are run. All draws derive from `seed`. With an
+    that keeps `floor`; with `floor=None` all are taken as written. Without `defences` those of
+    `usual_defences` are run. Where no attacks of a kind are given, all of `portfolio` at the
+    `strength` are run. All draws derive from `seed`. With an
     `executor` every defence is a job of its own.
     """
     every = portfolio(strength, learned=shipped_suits(city, original.clock.slots))
+    if defences is None:
+        defences = usual_defences(original.n_users)
     if reid_attacks is None:
         reid_attacks = [name for name in every if _names(name)]
     if trace_attacks is None:
@@ -214,6 +219,17 @@ def _defended(
         advance()
     measured = (made.tuned, made.utility, made.seconds, tuple(met[True]), tuple(met[False]))
     return Defended(*measured, made.method.crowd, made.tuning)
+
+
+def usual_defences(users: int) -> tuple[str, ...]:
+    """The usual defences for so many users, with parameters by size (`contest.sizes`).
+
+    `KMeans(100)` hides nobody among 100 users. From 2000 users on all are as written.
+
+    >>> usual_defences(300)[-1], usual_defences(2000) == usual_defences(9000) == DEFENCES
+    ('KMeans(15)', True)
+    """
+    return tuple(sized(name, min(users, FULL_USERS)) for name in DEFENCES)
 
 
 def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, ...]:

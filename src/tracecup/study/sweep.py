@@ -16,6 +16,7 @@ from typing import Any
 
 from tracecup.attack import parse_inference, parse_reid
 from tracecup.city import City
+from tracecup.contest.sizes import FULL_USERS
 from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
 from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
@@ -84,7 +85,7 @@ def sweep(
     data: Sequence[DataSet],
     out: str | PathLike[str],
     *,
-    defences: Sequence[Defence],
+    defences: Sequence[Defence] | Callable[[int], Sequence[Defence]],
     attacks: Sequence[str | Attack],
     seeds: Sequence[int],
     floor: float | None = FLOOR,
@@ -95,22 +96,21 @@ def sweep(
 ) -> Sweep:
     """Run every defence on every data set with every seed, and every attack on what it releases.
 
-    With a `floor` each defence that has a knob is tuned to it, otherwise all are taken as
-    written. A cell (data set, defence, seed) is one file under `out`/cells, written whole or not
-    at all; it is used again as long as the content of the data, the defence, floor, seed and the
-    version of tracecup are the same, and (for methods from outside tracecup) their code with
-    all it reaches (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
+    `defences` are a list, or a function that gives the list for a number of users. With a `floor`
+    each defence that has a knob is tuned to it, otherwise all are taken as written. A cell (data
+    set, defence, seed) is one file under `out`/cells, written whole or not at all; it is used
+    again as long as the content of the data, the defence, floor, seed and the version of tracecup
+    are the same, and (for methods from outside tracecup) their code with all it reaches
+    (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
     that a stored cell lacks are run and added. `force` runs everything again. A cell that fails
     is noted, and the others go on. The table holds exactly the grid asked for, whatever else lies
     in the folder. An `executor` computes the cells that lack something; the data travel with
     each, or are read there from the same paths if they are `shared`.
     """
-    shields = _distinct(
-        [parse_obfuscator(one) if isinstance(one, str) else one for one in defences]
-    )
+    shields = [_shields(defences, one) for one in data]
     swords = _distinct([method for name in attacks for method in attacks_called(name)])
     chosen = list(dict.fromkeys(seeds))
-    if not (data and shields and swords and chosen):
+    if not (data and all(shields) and swords and chosen):
         raise InvalidParameter("a sweep needs a data set, a defence, an attack and a seed")
     if floor is not None and not 0 <= floor <= 1:
         raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
@@ -118,8 +118,9 @@ def sweep(
     _make(folder)
     tasks = [
         _Task(one, digest, shield, seed, floor, _kept(folder, digest, shield, floor, seed))
-        for one, digest in [(one, one.digest()) for one in data]
-        for shield, seed in product(shields, chosen)
+        for one, own in zip(data, shields, strict=True)
+        for digest in [one.digest()]
+        for shield, seed in product(own, chosen)
     ]
     work, total = 1 + len(swords), len(tasks) * (1 + len(swords))
     cells = [Cell.new() if force else Cell.read(task.path) for task in tasks]
@@ -276,6 +277,21 @@ def _kept(
 ) -> Path | None:
     name = file_name(digest, shield, floor, seed)
     return None if name is None else folder / name
+
+
+def _shields(
+    defences: Sequence[Defence] | Callable[[int], Sequence[Defence]], data: DataSet
+) -> list[Obfuscator]:
+    """The defences of a data set; one that cannot be read fails cell by cell, not here."""
+    if callable(defences):
+        try:
+            users = data.users()
+        except UnreadableFile:
+            raise
+        except TraceCupError:
+            users = FULL_USERS
+        defences = defences(users)
+    return _distinct([parse_obfuscator(one) if isinstance(one, str) else one for one in defences])
 
 
 def _distinct(found: Sequence[Any]) -> list[Any]:

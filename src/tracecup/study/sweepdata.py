@@ -56,6 +56,10 @@ class DataSet:
         """Whether the learned attack that comes with the package was trained for such data."""
         return shipped_suits(read_city(self.city), read_clock(self.clock).original.slots)
 
+    def users(self) -> int:
+        """How many users it has, by its original traces."""
+        return read_traces(self.original).n_users
+
     def load(self) -> tuple[City, Traces, Traces]:
         """City, reference traces (which may have gaps) and original traces."""
         city, clock = read_city(self.city), read_clock(self.clock)
