@@ -401,6 +401,8 @@ class TestMap:
         own = court.original(2).regions[2].tolist()
         assert [cell[0] for cell in told.trace.original] == own
         assert set(map(len, told.trace.obfuscated)) == {0}  # the first three are deleted
+        assert "Deleted in the release: 8 of 8 events." in html
+        assert "Deleted in the release" not in page(player(2), "team/map/?user=4")
         assert "trace-original" not in views(page(player(2), "team/map/?user=4&show=after"))
         assert "trace-obfuscated" not in views(page(player(2), "team/map/?show=before"))
 

@@ -18,6 +18,7 @@ from tracecup.server.jobs import sandbox
 from tracecup.server.models import Round, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions.checking import original_of
+from tracecup.server.web.words import gap
 
 SECONDS = 60
 
@@ -68,7 +69,15 @@ def user_chart(city: CityFacts, trace: OneUser, user: int, *, before: bool = Tru
         caption = _(
             "User {user}. A larger dot is a longer stay; the grey line repeats the original trace."
         )
-    return trace_maps(city, trace.slots, kinds, caption.format(user=user), _)
+    said = [caption.format(user=user)]
+    # Without this, a map of deleted events looks as if something had gone wrong.
+    if deleted := sum(not cell for cell in trace.obfuscated or []):
+        events = len(trace.original)
+        text = _("Deleted in the release: {deleted} of {events} events.")
+        said.append(text.format(deleted=deleted, events=events))
+    if city.hospitals:
+        said.append(_("Red crosses are hospital regions."))
+    return trace_maps(city, trace.slots, kinds, gap().join(said), _)
 
 
 def _payload(round: Round, team: Team, challenge: str, path: Path | None) -> dict[str, Any]:
