@@ -14,6 +14,7 @@ from tracecup.attack import (
     ReidAttack,
     VisitProbR,
     parse_inference,
+    parse_reid,
 )
 from tracecup.attack.outofcore import count_scores, identify_files, read_case
 from tracecup.city import Clock, ContestClock
@@ -127,13 +128,27 @@ class TestBlocks:
         parts = method.infer(make_case(7, users=140, days=3, sizes=(1, 1, 3, 0), gaps=0.2))
         assert parts.regions.tobytes() == whole.regions.tobytes()
 
-    def test_scores_and_best_users(self, make_case: Make, request: pytest.FixtureRequest) -> None:
-        attack, found = BayesR(channel="known(PL(4,1))"), []
+    @pytest.mark.parametrize(
+        "attack",
+        [
+            "Bayes-R(channel=known(PL(4,1)))",
+            "MMC-R",
+            "MMC-R(statprox,weight=stationary)",
+            "LPM-R",
+            "LPM-R(periods=4)",
+            "Markov-R",
+            "TF-R(4,iterations=3,factors=ppmtf)",
+        ],
+    )
+    def test_scores_and_best_users(
+        self, attack: str, make_case: Make, request: pytest.FixtureRequest
+    ) -> None:
+        method, found = parse_reid(attack), []
         for parts in (False, True):
             if parts:
                 request.getfixturevalue("in_small_parts")
             case = make_case(8, users=140, days=2, sizes=(1, 1, 3, 0))
-            scores = attack.scores(case, 1)
+            scores = method.scores(case, 1)
             found.append((scores.best().tolist(), scores.rows(0, 140).tobytes()))
         assert found[0] == found[1]
 

@@ -81,3 +81,13 @@ class TestTransitionCounts:
         per_user = user_transition_counts(traces, N)
         pooled = transition_counts(traces, N).toarray()
         assert np.array_equal(per_user.sum(axis=0).reshape(N, N), pooled)
+
+    def test_of_users_in_blocks(self, monkeypatch):
+        traces = Traces.of(np.random.default_rng(4).integers(-1, N, size=(50, 6)), CLOCK)
+        whole = user_transition_counts(traces, N), transition_counts(traces, N)
+        monkeypatch.setattr("tracecup.scratch.PART_BYTES", 2000)
+        for once, parts in zip(
+            whole, (user_transition_counts(traces, N), transition_counts(traces, N)), strict=True
+        ):
+            for name in ("data", "indices", "indptr"):
+                assert np.array_equal(getattr(once, name), getattr(parts, name))

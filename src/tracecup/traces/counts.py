@@ -16,6 +16,9 @@ from tracecup.kernels import kernel
 from tracecup.traces.settraces import SetTraces
 from tracecup.traces.traces import Traces
 
+MOVE_BYTES = 100
+"""What a move takes while it is counted: user, day, slot, both regions, and the table."""
+
 
 def visit_counts(traces: Traces | SetTraces, n_regions: int) -> NDArray[np.float32]:
     """c[i, r]: how often user i was in region r, shape (users, n_regions), O(cells).
@@ -88,22 +91,41 @@ def user_slot_counts(traces: Traces, n_regions: int) -> sparse.csr_array:
 
 def transition_counts(traces: Traces, n_regions: int) -> sparse.csr_array:
     """Moves from region i to region j in consecutive slots of one day, sparse (X, X), pooled."""
-    _, before, after = _transitions(traces, n_regions)
-    return _coordinate_counts(before, after, (n_regions, n_regions))
+    _check_regions(traces.regions, n_regions)
+    counts = sparse.csr_array((n_regions, n_regions), dtype=np.float64)
+    for low, high in _move_blocks(traces):
+        _, before, after = _transitions(traces, low, high)
+        counts += _coordinate_counts(before, after, counts.shape)
+    return counts
 
 
 def user_transition_counts(traces: Traces, n_regions: int) -> sparse.csr_array:
-    """The same for each user: sparse (users, X * X), column i * X + j."""
-    user, before, after = _transitions(traces, n_regions)
-    return _coordinate_counts(user, before * n_regions + after, (traces.n_users, n_regions**2))
+    """The same for each user: sparse (users, X * X), column i * X + j.
+
+    Counted for a block of users at a time; what is held is one entry for each different move.
+    """
+    _check_regions(traces.regions, n_regions)
+    blocks = []
+    for low, high in _move_blocks(traces):
+        user, before, after = _transitions(traces, low, high)
+        column = before * n_regions + after
+        blocks.append(_coordinate_counts(user, column, (high - low, n_regions**2)))
+    return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
+
+
+def _move_blocks(traces: Traces) -> list[tuple[int, int]]:
+    """Bounds of blocks of users whose moves take about 64 MiB while they are counted."""
+    return scratch.parts(traces.n_users, MOVE_BYTES * traces.times) or [(0, 0)]
 
 
 def _transitions(
-    traces: Traces, n_regions: int
+    traces: Traces, low: int, high: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(user, from, to) of every transition within a day between two observed events."""
-    _check_regions(traces.regions, n_regions)
-    days = traces.regions.reshape(traces.n_users, traces.clock.days, traces.clock.slots)
+    """(user, from, to) of every transition within a day between two observed events.
+
+    Of users low..high-1, who are counted from 0.
+    """
+    days = traces.regions[low:high].reshape(high - low, traces.clock.days, traces.clock.slots)
     before, after = days[:, :, :-1], days[:, :, 1:]
     user, day, slot = np.nonzero((before >= 0) & (after >= 0))
     return user, before[user, day, slot].astype(np.int64), after[user, day, slot].astype(np.int64)

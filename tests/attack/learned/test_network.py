@@ -94,6 +94,12 @@ class TestProbabilities:
         monkeypatch.setenv("TRACECUP_THREADS", "3")
         assert np.array_equal(one, network.probabilities(city, reference))
 
+    def test_do_not_depend_on_where_they_lie(self, city, network, request):
+        reference = traces(np.random.default_rng(2).integers(0, 30, (150, 6)))
+        held = network.probabilities(city, reference)
+        request.getfixturevalue("in_small_parts")
+        assert held.tobytes() == network.probabilities(city, reference).tobytes()
+
     def test_another_city_is_refused(self, network):
         other = City(Grid.from_metres(5, 5, width_m=300, height_m=300))
         with pytest.raises(InvalidTraces, match="30 regions and 3 slots a day, the case has 25"):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.learned.shape import BLURS_KM, COUNT_SCALE, FEATURES, NetworkShape
 from tracecup.city import City
 from tracecup.engine import map_blocks
@@ -47,7 +48,8 @@ class Network:
     def probabilities(self, city: City, reference: Traces) -> Floats:
         """p(y | u, t), shape (users, slots, regions), from reference traces; gaps are skipped.
 
-        Time O(users slots regions hidden^2), memory of the answer and of one block of users.
+        Time O(users slots regions hidden^2), memory of one block of users and of the answer, 4
+        bytes an entry, which lies in a file where it is large.
         """
         wanted = (city.n_regions, reference.clock.slots)
         if wanted != (self.shape.regions, self.shape.slots):
@@ -55,7 +57,7 @@ class Network:
                 f"the model knows {self.shape.regions} regions and {self.shape.slots} slots a day, "
                 f"the case has {wanted[0]} and {wanted[1]}"
             )
-        answer = np.empty((reference.n_users, *reversed(wanted)), dtype=np.float32)
+        answer = scratch.empty((reference.n_users, *reversed(wanted)), np.float32)
         setting = self._setting(city, reference)
         users = reference.n_users
         map_blocks(

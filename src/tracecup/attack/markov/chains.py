@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tracecup import scratch
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.traces import Traces, transition_counts, user_transition_counts, visit_counts
@@ -148,7 +149,7 @@ class Chains:
     @cached_property
     def _floored_sums(self) -> NDArray[np.float64]:
         """sum_j max(rate(u, i, j), floor), shape (regions, users); O(m X^2 z) once."""
-        sums = np.empty((self.n_regions, self.n_users))
+        sums = scratch.empty((self.n_regions, self.n_users))
         right = np.ascontiguousarray(self.right.T)
 
         def work(low: int, high: int) -> None:

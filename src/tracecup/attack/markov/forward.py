@@ -10,6 +10,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.markov.chains import Chains, Starts
 from tracecup.attack.markov.emission import cell_support
 from tracecup.city import City
@@ -38,7 +39,7 @@ def chain_likelihoods(
     O(pairs x slots x |S_t| |S_t+1|), S_t = regions that cell t allows.
     """
     check_size(city)
-    out = np.full(wanted.shape, -np.inf)
+    out = scratch.filled(wanted.shape, -np.inf, np.float64)
     period = chains.slot_periods(released.clock.slots)
 
     def work(low: int, high: int) -> None:

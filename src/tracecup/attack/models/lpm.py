@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.markov import ESTIMATORS, CellScores, Chains, start_rows
@@ -115,8 +116,11 @@ class LpmR(ReidAttack):
         starts = start_rows(case.reference, case.city.n_regions, self.start, self.b)
         wanted = shortlisted(case, weak, self.shortlist)
         found = chain_likelihoods(case.city, case.released, chains, starts, stencil, wanted)
-        lowest = np.where(wanted, found, np.inf).min(axis=1, keepdims=True)
-        return MatrixScores(np.where(wanted, found, lowest - BEYOND))
+        for low, high in scratch.parts(len(found), 8 * len(found)):
+            rows, followed = found[low:high], wanted[low:high]
+            lowest = np.where(followed, rows, np.inf).min(axis=1, keepdims=True)
+            found[low:high] = np.where(followed, rows, lowest - BEYOND)
+        return MatrixScores(found)
 
 
 def lpm_chains(
@@ -167,7 +171,7 @@ def shortlisted(case: Case, weak: Scores, size: int) -> NDArray[np.bool_]:
     Shape (pseudonyms, users); users tied with the last one are on the list, too.
     """
     m = case.n_users
-    wanted = np.zeros((m, m), dtype=np.bool_)
+    wanted = scratch.filled((m, m), False, np.bool_)
     for low, high in weak.row_blocks():
         rows, last = weak.rows(low, high), max(0, m - size)
         wanted[low:high] = rows >= np.partition(rows, last, axis=1)[:, last, None] - TIE

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.scores import Scores
@@ -97,7 +98,7 @@ def stop_weights(
     >>> stop_weights(SetTraces.of_cells([[[0], [0], [0, 1], [2]]]), 3).tolist()
     [[1.0, 0.0, 0.0]]
     """
-    weights = np.zeros((traces.n_users, n_regions))
+    weights = scratch.filled((traces.n_users, n_regions), 0.0, np.float64)
     slots = traces.clock.slots
 
     def count(low: int, high: int) -> None:
@@ -105,9 +106,11 @@ def stop_weights(
         _count_stays(part.offsets, part.regions, slots, dwell, weights[low:high])
 
     map_blocks(count, traces.n_users)
-    is_stop = weights >= minvisits - ROUNDING
-    weights[~is_stop & is_stop.any(axis=1, keepdims=True)] = 0.0
-    weights /= np.maximum(weights.sum(axis=1, keepdims=True), ROUNDING)
+    for low, high in scratch.parts(len(weights), 8 * n_regions):
+        some = weights[low:high]
+        is_stop = some >= minvisits - ROUNDING
+        some[~is_stop & is_stop.any(axis=1, keepdims=True)] = 0.0
+        some /= np.maximum(some.sum(axis=1, keepdims=True), ROUNDING)
     if stationary:
 
         def settle(low: int, high: int) -> None:
@@ -174,7 +177,7 @@ def near_stops(city: City, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     A trace without stops is as far from everywhere as two corners of the city are.
     """
     grid = city.grid
-    near = np.full(weights.shape, grid.offset_km[-1, -1])
+    near = scratch.filled(weights.shape, grid.offset_km[-1, -1], np.float64)
     map_blocks(
         lambda low, high: _fill_near(
             weights[low:high], grid.x, grid.y, grid.offset_km, near[low:high]
