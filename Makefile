@@ -30,7 +30,7 @@ serve: $(READY) ## the contest server with a demo contest, in out/server
 
 test: $(READY) ## all tests but those of test-slow
 	$(PY) -m compileall -q src # many tests start processes, maybe where Python keeps no bytecode
-	$(PY) -m pytest -n 2 --dist loadfile -m "not slow"
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n 2 --dist loadfile -m "not slow" # half of collecting is to compile tests: kept
 
 participant: $(READY) ## a whole contest with the client alone, over a way that breaks; 50 hand-ins
 	$(PY) -m pytest -m slow tests/server/live/test_participant.py
