@@ -110,3 +110,7 @@ class InvalidFile(TraceCupError, ValueError):
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """As above."""
         return type(self), (self.path, self.problems, self.total)
+
+
+class TooLarge(InvalidFile):
+    """A file with more bytes, rows or ids than its reader may take."""

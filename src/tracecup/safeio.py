@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 import zstandard
 
 from tracecup import archives
-from tracecup.errors import InvalidFile, Problem, UnreadableFile
+from tracecup.errors import InvalidFile, Problem, TooLarge, UnreadableFile
 from tracecup.frames import Fragments, gzip_frames, zstd_frames
 
 MIB = 1 << 20
@@ -45,6 +45,10 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+LARGE_LIMITS = Limits(
+    max_bytes=1_048_576 * MIB, max_rows=1_000_000_000_000, max_ids=1_000_000_000_000
+)
+"""Files that the owner of this machine works on herself: as large as they are."""
 
 
 @contextmanager
@@ -100,9 +104,9 @@ def read_blocks(
             yield block
 
 
-def too_large(path: str | os.PathLike[str], limits: Limits, found: str) -> InvalidFile:
+def too_large(path: str | os.PathLike[str], limits: Limits, found: str) -> TooLarge:
     """The error for a file over the size limit."""
-    return InvalidFile(path, [Problem(0, "", found, f"at most {limits.max_bytes} bytes")])
+    return TooLarge(path, [Problem(0, "", found, f"at most {limits.max_bytes} bytes")])
 
 
 def read_lines(path: str | os.PathLike[str], limits: Limits = DEFAULT_LIMITS) -> Iterator[str]:

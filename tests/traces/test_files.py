@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tracecup import Clock, ContestClock, IdTable, InvalidFile, SetTraces, TraceCupError, Traces
 from tracecup.errors import InvalidParameter, UnreadableFile
-from tracecup.safeio import Limits
+from tracecup.safeio import Limits, read_blocks
 from tracecup.traces import files
 
 USERS, CLOCK = 3, Clock.regular(1, slots=2, first_time=2)
@@ -84,6 +86,49 @@ class TestRoundTrips:
         files.convert(tmp_path / "valid.csv", tmp_path / f"f.{ending}")
         files.convert(tmp_path / f"f.{ending}", tmp_path / "back.csv")
         assert (tmp_path / "back.csv").read_text() == canonical
+
+
+class TestLargeText:
+    """Text beyond the limits of a reader becomes Parquet, which is read in parts."""
+
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        blocks = partial(read_blocks, block_bytes=100)
+        monkeypatch.setattr("tracecup.traces.csvtext.read_blocks", blocks)
+        monkeypatch.setattr(files, "GROUP_ROWS", 7)
+        monkeypatch.setattr("tracecup.traces.parquet.GROUP_ROWS", 7)
+
+    @pytest.mark.parametrize("rows", [0, 1, 7, 20, 500])
+    @pytest.mark.parametrize("most", [1, 3])
+    def test_a_group_at_a_time(self, tmp_path, rows, most):
+        random = np.random.default_rng(rows + most)
+        sizes = random.integers(most == 1, most + 1, size=rows)
+        cells = [random.integers(1, 99, size=size) for size in sizes]
+        text = "reg_id\n" + "".join((" ".join(map(str, cell)) or "*") + "\n" for cell in cells)
+        (tmp_path / "f.csv").write_text(text)
+        files.convert(tmp_path / "f.csv", tmp_path / "f.parquet", Limits(max_bytes=10, max_rows=2))
+        files.convert(tmp_path / "f.parquet", tmp_path / "back.csv")
+        assert (tmp_path / "back.csv").read_text() == text
+        groups = pq.ParquetFile(tmp_path / "f.parquet")
+        assert groups.num_row_groups == -(-rows // 7)
+        numbers = most == 1 or rows == 0
+        assert str(groups.schema_arrow.types[0]).startswith("int32" if numbers else "list")
+
+    def test_a_problem_leaves_no_file(self, tmp_path):
+        lines = ["reg_id", *["5"] * 300, "x", *["6"] * 50, "y"]
+        (tmp_path / "f.csv").write_text("\n".join(lines))
+        with pytest.raises(InvalidFile, match=r"line 302(.|\n)*line 353"):
+            files.convert(tmp_path / "f.csv", tmp_path / "f.parquet")
+        assert not (tmp_path / "f.parquet").exists()
+
+    @pytest.mark.parametrize("limits", [Limits(max_rows=2), Limits(max_bytes=20)])
+    def test_readers_say_so(self, tmp_path, limits, monkeypatch):
+        files.write_traces(tmp_path / "f.csv", Traces.of([[0, 1, 2, 3]]))
+        with pytest.raises(InvalidFile, match=r"at most \d+( bytes)?$"):
+            files.read_traces(tmp_path / "f.csv", limits=limits)
+        monkeypatch.setattr(files, "DEFAULT_LIMITS", limits)
+        with pytest.raises(InvalidFile, match="`tracecup convert IN.csv OUT.parquet`"):
+            files.read_traces(tmp_path / "f.csv", limits=limits)
 
 
 cell_lists = st.lists(st.lists(st.integers(1, 99_999), max_size=5), min_size=1, max_size=60)

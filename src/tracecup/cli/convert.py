@@ -28,6 +28,7 @@ def convert(
     """Copy a trace file or ID table between CSV, gzip, zstd and Parquet, without loss.
 
     The kind of file is found from its header; the output is canonical (LF, no byte order mark).
+    Text of any length becomes Parquet, a million rows at a time.
 
     Example: `tracecup convert pubtraces.csv.gz pubtraces.parquet`
     """

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.engine import thread_count, threads
-from tracecup.errors import MAX_LISTED, InvalidFile, Problem
+from tracecup.errors import MAX_LISTED, InvalidFile, Problem, TooLarge
 from tracecup.kernels import inlined, kernel
 from tracecup.safeio import BOM, Limits, long_line, read_blocks, show
 from tracecup.traces.columns import Columns, Layout
@@ -38,7 +38,42 @@ def read_csv(
     `max_id` is the largest id allowed in the last column, `max_set` the largest number of ids in
     a cell, `rows` the number of rows if known. Time and memory are bounded by `limits`.
     """
-    pieces: list[Parsed] = []
+    return _joined(list(_pieces(path, layout, max_id, rows, max_set, limits)), layout)
+
+
+def csv_parts(
+    path: Path, layout: Layout, max_id: int, max_set: int, limits: Limits, rows: int
+) -> Iterator[Columns]:
+    """The same in parts of `rows` rows, the last one with what is left; one part is held.
+
+    A problem is only raised at the end of the file, when all problems are counted.
+    """
+    held: list[Parsed] = []
+    for piece in _pieces(path, layout, max_id, None, max_set, limits):
+        held.append(piece)
+        if sum(count for count, *_ in held) < rows:
+            continue
+        whole = _joined(held, layout)
+        for low in range(0, whole.rows - rows + 1, rows):
+            yield whole.part(low, low + rows)
+        rest = whole.part(whole.rows - whole.rows % rows, whole.rows)
+        held = [_piece(rest)]
+    left = _joined(held, layout)
+    if left.rows:
+        yield left
+
+
+def _piece(columns: Columns) -> Parsed:
+    """Rows that wait for those after them."""
+    lead = np.array(columns.lead, dtype=np.int32).reshape(len(columns.lead), columns.rows)
+    sizes = np.diff(columns.offsets).astype(np.int32)
+    return columns.rows, 0, lead, sizes, columns.ids, np.empty((0, 2), dtype=np.int64)
+
+
+def _pieces(
+    path: Path, layout: Layout, max_id: int, rows: int | None, max_set: int, limits: Limits
+) -> Iterator[Parsed]:
+    """Blocks of a file as they are read, up to the first problem; the file is read to its end."""
     problems: list[Problem] = []
     total_problems, row, ids = 0, 0, 0
     for text, parsed in _parsed_blocks(path, layout, max_id, max_set, limits):
@@ -55,17 +90,14 @@ def read_csv(
             raise InvalidFile(path, problems, total_problems + 1)
         for found, most, what in ((row, limits.max_rows, "rows"), (ids, limits.max_ids, "ids")):
             if found > most:
-                raise InvalidFile(path, [Problem(0, "", f"over {most} {what}", f"at most {most}")])
+                raise TooLarge(path, [Problem(0, "", f"over {most} {what}", f"at most {most}")])
         if not total_problems:
-            pieces.append(parsed)
-        else:
-            pieces.clear()
+            yield parsed
     if rows is not None and row != rows:
         problems.insert(0, Problem(0, "", f"{row} rows", f"exactly {rows} rows"))
         total_problems += 1
     if problems:
         raise InvalidFile(path, problems, total_problems)
-    return _joined(pieces, layout, row, ids)
 
 
 def write_csv(file: IO[bytes], layout: Layout, columns: Columns) -> None:
@@ -154,8 +186,9 @@ def _check_header(path: Path, line: bytes, layout: Layout, seen: bool) -> None:
     raise InvalidFile(path, [Problem(1, "", found, f"the header {wanted} (UTF-8)")])
 
 
-def _joined(pieces: list[Parsed], layout: Layout, rows: int, ids: int) -> Columns:
+def _joined(pieces: list[Parsed], layout: Layout) -> Columns:
     """One array for each column; pieces are freed as they are copied."""
+    rows, ids = sum(piece[0] for piece in pieces), sum(len(piece[4]) for piece in pieces)
     lead = np.empty((len(layout.lead), rows), dtype=np.int32)
     offsets, flat = np.zeros(rows + 1, dtype=np.int64), np.empty(ids, dtype=np.int32)
     row = start = 0

@@ -5,6 +5,7 @@ Every format of the 2019 contest, plain, gzip or zstd, and its Parquet twin.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
@@ -14,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city.clock import Clock
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem, TooLarge
 from tracecup.safeio import (
     DEFAULT_LIMITS,
+    LARGE_LIMITS,
     PARQUET_MAGIC,
     Limits,
     atomic_files,
@@ -26,9 +28,15 @@ from tracecup.safeio import (
     synced_writer,
 )
 from tracecup.traces.columns import Columns, Layout
-from tracecup.traces.csvtext import MAX_ID, read_csv, write_csv
+from tracecup.traces.csvtext import MAX_ID, csv_parts, read_csv, write_csv
 from tracecup.traces.idtable import IdTable
-from tracecup.traces.parquet import parquet_layout, read_parquet, write_parquet
+from tracecup.traces.parquet import (
+    GROUP_ROWS,
+    parquet_layout,
+    read_parquet,
+    write_groups,
+    write_parquet,
+)
 from tracecup.traces.settraces import SetTraces
 from tracecup.traces.traces import Traces
 
@@ -44,7 +52,13 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRET_MODE = 0o600
+PARQUET = ".parquet"
 OTHER_PART = " (the other part's times: are reference and original traces swapped?)"
+READ_IN_PARTS: tuple[Kind, ...] = ("reference", "original", "obfuscated", "released")
+LARGE_HINT = (
+    "; text of any length becomes Parquet by `tracecup convert IN.csv OUT.parquet`, which attack, "
+    "measure and audit read in parts"
+)
 GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
 
 _DECLARED: dict[Kind, tuple[str, Layout]] = {
@@ -262,13 +276,25 @@ def write_inferred_traces(path: Path, traces: Traces) -> None:
 def convert(source: Path, target: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
     """Copy a trace file or ID table to another container: CSV, .gz, .zst or .parquet.
 
-    The layout is found from the header; content is checked as far as the file alone allows.
+    The layout is found from the header; content is checked as far as the file alone allows. Text
+    becomes Parquet a million rows at a time, whatever its length; otherwise `limits` hold.
     """
-    layout = layout_of(source, limits)
-    columns = _read(source, layout, MAX_ID, None, MAX_ID, limits)
-    secret = layout == LAYOUTS["id-table"]
-    _write(target, layout, columns, SECRET_MODE if secret else 0o666)
+    from_text = magic_of(source) != PARQUET_MAGIC
+    in_parts = from_text and FilePath(target).name.endswith(PARQUET)
+    layout = layout_of(source, LARGE_LIMITS if in_parts else limits)
+    mode = SECRET_MODE if layout == LAYOUTS["id-table"] else 0o666
+    if not in_parts:
+        _write(target, layout, _read(source, layout, MAX_ID, None, MAX_ID, limits), mode)
+        return layout
+    with atomic_write(target, mode) as file:
+        # Where cells may be sets, whether any is one decides the column: a look before.
+        single = not layout.sets or all(part.is_single for part in _text_parts(source, layout))
+        write_groups(file, layout, _text_parts(source, layout), single)
     return layout
+
+
+def _text_parts(path: Path, layout: Layout) -> Iterator[Columns]:
+    return csv_parts(path, layout, MAX_ID, MAX_ID, LARGE_LIMITS, GROUP_ROWS)
 
 
 def layout_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
@@ -291,8 +317,17 @@ def _read(
     reader = read_parquet if magic_of(path) == PARQUET_MAGIC else read_csv
     try:
         return reader(path, layout, max_id, rows, max_set, limits)
+    except TooLarge as error:
+        in_parts = reader is read_csv and layout in map(LAYOUTS.get, READ_IN_PARTS)
+        raise _with_way_out(error) if in_parts and limits is DEFAULT_LIMITS else error from None
     except InvalidFile as error:
         raise _with_kind(error) from None
+
+
+def _with_way_out(error: TooLarge) -> TooLarge:
+    """Where the owner of a large file reads it, say what takes one of any length."""
+    first = error.problems[0]
+    return TooLarge(error.path, [replace(first, expected=first.expected + LARGE_HINT)])
 
 
 def _with_kind(error: InvalidFile) -> InvalidFile:
@@ -316,7 +351,7 @@ def _write(path: Path, layout: Layout, columns: Columns, mode: int = 0o666) -> N
 
 
 def _write_columns(file: IO[bytes], name: str, layout: Layout, columns: Columns) -> None:
-    (write_parquet if name.endswith(".parquet") else write_csv)(file, layout, columns)
+    (write_parquet if name.endswith(PARQUET) else write_csv)(file, layout, columns)
 
 
 def _fail(path: Path, line: int, column: str, found: str, expected: str) -> NoReturn:

@@ -13,8 +13,9 @@ import numpy as np
 from tracecup import safeio, scratch
 from tracecup.city import Clock
 from tracecup.parquetfiles import Batches, decoded
+from tracecup.safeio import LARGE_LIMITS
 from tracecup.traces.parquet import parquet_layout
-from tracecup.traces.rowgroups import LARGE_LIMITS, Path, Rows, parquet_rows, read_rows
+from tracecup.traces.rowgroups import Path, Rows, parquet_rows, read_rows
 from tracecup.traces.settraces import SetTraces
 from tracecup.traces.traces import Traces
 

@@ -6,6 +6,7 @@ limits allow.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from typing import IO, TYPE_CHECKING
 
@@ -81,20 +82,26 @@ def _columns(
 
 def write_parquet(file: IO[bytes], layout: Layout, columns: Columns) -> None:
     """Write columns as Parquet (zstd), a row group at a time; cells of one id each as numbers."""
+    bounds = range(0, max(1, columns.rows), GROUP_ROWS)
+    parts = (columns.part(low, min(low + GROUP_ROWS, columns.rows)) for low in bounds)
+    write_groups(file, layout, parts, columns.is_single)
+
+
+def write_groups(file: IO[bytes], layout: Layout, parts: Iterable[Columns], single: bool) -> None:
+    """Write each part as a row group; `single` says that no cell of any has more or less ids."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     number = pa.int32()
-    last = pa.list_(number) if layout.sets and not columns.is_single else number
-    kinds = [*(pa.from_numpy_dtype(one.dtype) for one in columns.lead), last]
+    last = pa.list_(number) if layout.sets and not single else number
+    kinds = [*(number for _ in layout.lead), last]
     schema = pa.schema(list(zip(layout.header, kinds, strict=True)))
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for low in range(0, max(1, columns.rows), GROUP_ROWS):
-            part = columns.part(low, min(low + GROUP_ROWS, columns.rows))
+        for part in parts:
             ids = pa.array(part.ids + 1, number)
             if last != number:
                 ids = pa.ListArray.from_arrays(pa.array(part.offsets.astype(np.int32)), ids)
-            arrays = [*(pa.array(values) for values in part.lead), ids]
+            arrays = [*(pa.array(values, number) for values in part.lead), ids]
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tracecup.city import Clock
 from tracecup.errors import InvalidFile, Problem
 from tracecup.parquetfiles import Batches, decoded
-from tracecup.safeio import MIB, Limits
+from tracecup.safeio import LARGE_LIMITS
 from tracecup.traces.files import LAYOUTS
 from tracecup.traces.parquet import cell_ids, whole_numbers
 
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Path = str | PathLike[str]
 LargeKind = Literal["reference", "original", "released", "obfuscated"]
-LARGE_LIMITS = Limits(
-    max_bytes=1_048_576 * MIB, max_rows=1_000_000_000_000, max_ids=1_000_000_000_000
-)
-"""Files that the owner of this machine attacks herself: as large as they are."""
 
 
 class Rows(NamedTuple):
