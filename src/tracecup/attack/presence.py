@@ -13,9 +13,9 @@ from scipy import sparse, special
 
 from tracecup.attack.membership import membership, transition_profiles
 from tracecup.city import City
-from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.errors import InvalidTraces
 from tracecup.rng import Rng, generator
-from tracecup.score.intervals import CONFIDENCE, Interval
+from tracecup.score.intervals import CONFIDENCE, Interval, check_confidence
 from tracecup.traces import SetTraces, Traces
 
 FEWEST = 4
@@ -54,8 +54,7 @@ def presence(
         raise InvalidTraces(f"membership needs at least {FEWEST} users, got {m}")
     if released.n_users != m:
         raise InvalidTraces(f"{m} users of the reference, {released.n_users} of the release")
-    if not 0 < confidence < 1:
-        raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     member = np.zeros(m, dtype=np.bool_)
     member[generator(rng).permutation(m)[: m // 2]] = True
     full = released.offsets[:-1] < released.offsets[1:]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from tracecup.errors import InvalidParameter
-from tracecup.score.intervals import CONFIDENCE
+from tracecup.score.intervals import CONFIDENCE, check_confidence
 
 # Values that differ by less are equal but for rounding and have no direction.
 CONSTANT = 1e-9
@@ -60,8 +60,7 @@ def correlate(
     >>> str(correlate([0.5, 0.5], [0.1, 0.2]))
     'none (the first score is the same everywhere)'
     """
-    if not 0 < confidence < 1:
-        raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
         raise InvalidParameter(f"a correlation needs pairs, got shapes {x.shape} and {y.shape}")

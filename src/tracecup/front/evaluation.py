@@ -31,6 +31,7 @@ from tracecup.front.results import Result
 from tracecup.obfuscate import Obfuscator
 from tracecup.registry import nearest
 from tracecup.score import FLOOR, Interval, guessing_bound, is_valid, true_link_bound
+from tracecup.score.utility import check_floor
 from tracecup.study import comparison
 from tracecup.study.comparison import Attacked, DefendedRelease
 from tracecup.study.pooled import Pooled
@@ -260,8 +261,7 @@ def evaluate(
     ground = defences_of(baseline)[0]
     named = defences if is_method(defences) else list(defences)
     chosen = seeds_of(seeds)
-    if floor is not None and not 0 <= floor <= 1:
-        raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
+    check_floor(floor)
     plans = [(one, _shields(one, named, ground), _swords(one, attacks, strength)) for one in sets]
     total = sum(len(shields) * len(chosen) * (1 + len(swords)) for _, shields, swords in plans)
     runs: list[Run] = []

@@ -41,11 +41,11 @@ class Verdict:
 def scores_of(ground: Ground, net: Network, reference: Regions, released: Regions) -> Array:
     """S[p, u] = sum_j log p(y_pj | u, t_j) in float32, all pairs of a team."""
     seen = habits(ground, jnp.asarray(reference, jnp.int32), jnp.bfloat16)
-    return _scores(ground, log_probabilities(net, seen), jnp.asarray(released, jnp.int32))
+    return _scores(log_probabilities(net, seen), jnp.asarray(released, jnp.int32))
 
 
 @jax.jit
-def _scores(ground: Ground, log_p: Array, released: Array) -> Array:
+def _scores(log_p: Array, released: Array) -> Array:
     slots, n_regions = log_p.shape[1:]
     counts = cell_counts(released, slots, n_regions)
     exact = jax.lax.Precision.HIGHEST

@@ -17,7 +17,7 @@ from tracecup.registry import Parameter, Value
 from tracecup.rng import Rng
 from tracecup.score import FLOOR, UtilityScore, utility_score
 from tracecup.score.observed import observed_utility
-from tracecup.score.utility import Rule
+from tracecup.score.utility import Rule, check_floor
 from tracecup.traces import Traces
 
 TOLERANCE = 1e-6
@@ -61,8 +61,7 @@ def to_utility(
     >>> score.value
     0.7
     """
-    if not 0 <= floor <= 1:
-        raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
+    check_floor(floor)
     if rng is None:
         raise InvalidParameter("tuning repeats its draws and needs a seed or a generator")
     if original.has_gaps and rule != "paper":

@@ -95,11 +95,13 @@ class Records:
         the users. One day where no `day` is given. Times (`unix`) follow from day and instant
         where they are not given.
         """
-        where, when = _whole("location", location), _whole("instant", instant)
-        who = _whole("user", user)
-        date = _whole("day", np.zeros(len(who), dtype=np.int64) if day is None else day)
+        where, when = whole_numbers("location", location), whole_numbers("instant", instant)
+        who = whole_numbers("user", user)
+        date = whole_numbers("day", np.zeros(len(who), dtype=np.int64) if day is None else day)
         if users is None:
-            users, who = (_whole("user", part) for part in np.unique(who, return_inverse=True))
+            users, who = (
+                whole_numbers("user", part) for part in np.unique(who, return_inverse=True)
+            )
         lengths = {len(who), len(where), len(when), len(date)}
         if unix is None and len(lengths) == 1:
             unix = seconds_of(date, when, timetable)
@@ -135,7 +137,7 @@ class Records:
             timetable = timetable_of(traces.clock)
         elif traces.clock.minutes != timetable.clock(1).minutes:
             raise InvalidTraces("the clock of the traces does not fit the timetable")
-        user, time = (_whole("event", part) for part in np.nonzero(traces.regions >= 0))
+        user, time = (whole_numbers("event", part) for part in np.nonzero(traces.regions >= 0))
         day, instant = np.divmod(time, timetable.instants)
         unix = first_unix + seconds_of(day, instant, timetable)
         where = traces.regions[user, time]
@@ -301,7 +303,8 @@ def timetable_of(clock: Clock, instants_per_slot: int = 1) -> Timetable:
     return Timetable(clock.minutes[0], steps.pop() if steps else 1, clock.slots, slots)
 
 
-def _whole(name: str, values: ArrayLike) -> NDArray[Any]:
+def whole_numbers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """A column of whole numbers; `InvalidTraces` for anything else."""
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InvalidTraces(f"{name} must be a column of whole numbers, got {array.dtype}")

@@ -92,9 +92,14 @@ def ratio_interval(
     return Interval(max(0.0, ratio - half), high, confidence, "Student t over users")
 
 
-def _upper_tail(confidence: float) -> float:
+def check_confidence(confidence: float) -> None:
+    """`InvalidParameter` for what cannot be the confidence of an interval."""
     if not 0 < confidence < 1:
         raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+
+
+def _upper_tail(confidence: float) -> float:
+    check_confidence(confidence)
     return 0.5 + confidence / 2
 
 

@@ -25,7 +25,6 @@ class Score:
     per_user: NDArray[np.float64]
     interval: Interval
     unit: str = ""
-    higher_is: str = "better"
 
     def __float__(self) -> float:
         return self.value

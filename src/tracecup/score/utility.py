@@ -47,6 +47,12 @@ def is_valid(utility: float, floor: float = FLOOR) -> bool:
     return utility >= floor - FLOOR_TOLERANCE
 
 
+def check_floor(floor: float | None) -> None:
+    """`InvalidParameter` for what no utility can be measured against; None asks for no floor."""
+    if floor is not None and not 0 <= floor <= 1:
+        raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
+
+
 def utility_score(
     city: City,
     original: Traces,

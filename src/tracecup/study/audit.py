@@ -29,7 +29,7 @@ from tracecup.score import (
     reid_score,
     true_link_bound,
 )
-from tracecup.score.intervals import CONFIDENCE
+from tracecup.score.intervals import CONFIDENCE, check_confidence
 from tracecup.score.observed import (
     difference,
     event_weights,
@@ -303,8 +303,7 @@ def audit(
     methods = [method for name in attacks for method in attacks_called(name)]
     if not any(isinstance(method, InferenceAttack) for method in methods):
         raise InvalidParameter("an audit needs a trace inference at least")
-    if not 0 < confidence < 1:
-        raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     city, original, table = subject.city, subject.original, subject.table
     utility = None
     if table is not None:

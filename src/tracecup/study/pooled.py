@@ -14,7 +14,7 @@ from scipy import special
 
 from tracecup.errors import InvalidParameter
 from tracecup.score import Interval
-from tracecup.score.intervals import CONFIDENCE
+from tracecup.score.intervals import CONFIDENCE, check_confidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,7 @@ class Pooled:
         nothing is known about other seeds: then it is an interval over users alone, and `method`
         says so. O(seeds users).
         """
-        if not 0 < confidence < 1:
-            raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+        check_confidence(confidence)
         seeds, users = self.values.shape
         over = "over users and seeds" if seeds > 1 else "over users, one seed"
         if users < 2:

@@ -22,6 +22,7 @@ from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import build, methods, nearest, split_name
 from tracecup.score import FLOOR
+from tracecup.score.utility import check_floor
 from tracecup.study.comparison import Defence, attack, release
 from tracecup.study.results import Table
 from tracecup.study.sweepcells import Attack, Cell, file_name
@@ -112,8 +113,7 @@ def sweep(
     chosen = list(dict.fromkeys(seeds))
     if not (data and all(shields) and swords and chosen):
         raise InvalidParameter("a sweep needs a data set, a defence, an attack and a seed")
-    if floor is not None and not 0 <= floor <= 1:
-        raise InvalidParameter(f"floor must be a number >= 0 and <= 1, got {floor}")
+    check_floor(floor)
     folder = Path(out) / CELLS
     _make(folder)
     tasks = [

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tracecup.errors import InvalidTraces
+from tracecup.records.records import whole_numbers
 from tracecup.traces import Traces
 
 Ints = NDArray[np.int64]
@@ -60,7 +61,7 @@ class DayTraces:
         if array.dtype.kind not in "iu":
             raise InvalidTraces(f"locations must be whole numbers, got {array.dtype}")
         _check_within("location", array, -1, n_locations)
-        ids = np.arange(len(array)) if user_ids is None else _whole("user_ids", user_ids)
+        ids = np.arange(len(array)) if user_ids is None else whole_numbers("user_ids", user_ids)
         return cls(
             np.ascontiguousarray(array, dtype=np.int32),
             n_locations,
@@ -105,13 +106,6 @@ class DayTraces:
         before, after = here[:, :-1].ravel(), here[:, 1:].ravel()
         seen = (before >= 0) & (after >= 0)
         return before[seen].astype(np.int64), after[seen].astype(np.int64)
-
-
-def _whole(name: str, values: ArrayLike) -> Ints:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InvalidTraces(f"{name} must be a column of whole numbers, got {array.dtype}")
-    return array.astype(np.int64)
 
 
 def _check_within(name: str, values: NDArray[np.integer], low: int, high: int) -> None:

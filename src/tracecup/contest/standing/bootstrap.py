@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tracecup.contest.standing.scoreboard import TIE, Better, ranks
 from tracecup.errors import InvalidParameter
 from tracecup.rng import child_seed, generator
-from tracecup.score.intervals import CONFIDENCE
+from tracecup.score.intervals import CONFIDENCE, check_confidence
 
 REPLICATES = 1000
 
@@ -91,8 +91,7 @@ def rank_intervals(
     >>> {team: str(rank) for team, rank in rank_intervals({"a": 0.9, "b": 0.5}, sure).items()}
     {'a': '1', 'b': '2'}
     """
-    if not 0 < confidence < 1:
-        raise InvalidParameter(f"confidence must be between 0 and 1, got {confidence}")
+    check_confidence(confidence)
     if set(values) != set(replicates):
         raise InvalidParameter("every ranked team needs replicates, and only those do")
     if not values:
