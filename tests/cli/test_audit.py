@@ -84,6 +84,9 @@ class TestContestFiles:
                 for told in attacks["attacks"].values():
                     told.pop("seconds")
         assert said == wanted
+        mixed = answer(capsys, words.replace("ref.parquet", "ref.csv"))
+        assert mixed[0] == 1
+        assert "is read in parts: `tracecup convert" in mixed[1]["error"]
 
     def test_without_id_table(self, folder, capsys):
         code, said = answer(capsys, f"{BASE} --released pub.csv")

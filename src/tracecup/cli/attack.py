@@ -85,12 +85,13 @@ def reid(
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
     from tracecup.traces.files import write_inferred_table
+    from tracecup.traces.largefiles import are_large
 
     method = parse("reid", name)
     if not isinstance(method, ReidAttack):
         raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
     method = replace(method, match=match) if match else method
-    if _are_large(reference, released):
+    if are_large(reference, released):
         files = (city, clock, reference, released)
         return _reid_large(method, *files, out, device, seed, as_json)
     case = _load_case(city, clock, reference, released)
@@ -119,15 +120,6 @@ def reid(
     ]
     emit(as_json, payload, table_of("Re-identification", rows))
     return 0
-
-
-def _are_large(reference: Path, released: Path) -> bool:
-    """Whether both are Parquet and either has more rows than a reader takes into memory."""
-    from tracecup.traces.largefiles import is_large
-
-    if {reference.suffix, released.suffix} != {".parquet"}:
-        return False
-    return any(map(is_large, (reference, released)))
 
 
 def _reid_large(
@@ -198,11 +190,12 @@ def trace(
     from tracecup.registry import parse
     from tracecup.scratch import listening, peak_mb
     from tracecup.traces.files import write_inferred_traces
+    from tracecup.traces.largefiles import are_large
 
     method = parse("inference", name)
     if not isinstance(method, InferenceAttack):
         raise InvalidParameter(f"{method.name} is registered as trace inference but is none")
-    large = _are_large(reference, released)
+    large = are_large(reference, released)
     case = _load_case(city, clock, reference, released, large=large)
     started = time.perf_counter()
     with progress("attacking") as advance, listening(advance):

@@ -389,7 +389,7 @@ def _from_files(
     from tracecup.rng import child_seed
     from tracecup.study.audit import Subject
     from tracecup.traces.files import read_id_table, read_obfuscated, read_released, read_traces
-    from tracecup.traces.largefiles import is_large, read_large_cells, read_large_traces, users_of
+    from tracecup.traces.largefiles import are_large, read_large_cells, read_large_traces, users_of
 
     if (released is None) == (obfuscated is None):
         raise InvalidParameter("give one of --released and --obfuscated")
@@ -398,7 +398,7 @@ def _from_files(
     times, regions = read_clock(clock), where.n_regions
     cells_file = obfuscated or released
     assert cells_file is not None  # one of both is given
-    large = any(map(is_large, (cells_file, original, reference)))
+    large = are_large(cells_file, original, reference)
     users = users_of(cells_file, times.original) if large else 0
 
     def traces(path: Path, kind: Literal["original", "reference"]) -> Traces:

@@ -63,7 +63,7 @@ def measure(
     from tracecup.registry import parse
     from tracecup.scratch import listening
     from tracecup.traces.files import read_obfuscated, read_traces
-    from tracecup.traces.largefiles import is_large, read_large_cells, read_large_traces, users_of
+    from tracecup.traces.largefiles import are_large, read_large_cells, read_large_traces, users_of
 
     method = parse("measure", name)
     if not isinstance(method, Measure):
@@ -75,7 +75,7 @@ def measure(
         )
     where, times = load_city(city), read_clock(clock)
     part, regions = getattr(times, method.known), where.n_regions
-    if is_large(file) or is_large(obfuscated):
+    if are_large(file, obfuscated):
         m = users_of(obfuscated, times.original)
         truth = read_large_traces(file, method.known, n_regions=regions, clock=part, users=m)
         released = read_large_cells(

@@ -12,6 +12,7 @@ import numpy as np
 
 from tracecup import safeio, scratch
 from tracecup.city import Clock
+from tracecup.errors import InvalidFile, Problem
 from tracecup.parquetfiles import Batches, decoded
 from tracecup.safeio import LARGE_LIMITS
 from tracecup.traces.parquet import parquet_layout
@@ -24,6 +25,16 @@ def is_large(path: Path) -> bool:
     """Whether a file is Parquet with more rows than the usual readers take into memory."""
     parquet = safeio.magic_of(path) == safeio.PARQUET_MAGIC
     return parquet and parquet_rows(path) > safeio.DEFAULT_LIMITS.max_rows
+
+
+def are_large(*paths: Path) -> bool:
+    """Whether any of some files is large; all of them have to be Parquet then."""
+    large = [path for path in paths if is_large(path)]
+    for path in paths if large else ():
+        if safeio.magic_of(path) != safeio.PARQUET_MAGIC:
+            way = f"Parquet, since {large[0]} is read in parts: `tracecup convert IN OUT.parquet`"
+            raise InvalidFile(path, [Problem(0, "", "text", way)])
+    return bool(large)
 
 
 def users_of(path: Path, clock: Clock) -> int:
