@@ -141,8 +141,7 @@ class BlobStore:
                 for block in blocks:
                     size += len(block)
                     if size > max_bytes:
-                        said = _("The file is larger than {most} MiB.")
-                        raise Refused("too-large", said.format(most=max_bytes // MIB))
+                        raise too_large(max_bytes)
                     if self.free() < RESERVE_BYTES:
                         raise OSError(errno.ENOSPC, "the disk is full")
                     digest.update(block)
@@ -206,6 +205,22 @@ def store() -> BlobStore:
     return BlobStore(settings.CONFIG.blobs, settings.CONFIG.incoming)
 
 
+def disk_full() -> Refused:
+    """The refusal for a full disk."""
+    return Refused(
+        "storage", _("The server's disk is full; nothing was stored and no try was charged.")
+    )
+
+
+def too_large(max_bytes: int) -> Refused:
+    """The refusal for a file over its limit."""
+    return Refused(
+        "too-large",
+        _("The file is larger than {most} MiB.").format(most=max_bytes // MIB),
+        most=max_bytes,
+    )
+
+
 @contextmanager
 def _refusing_full_disk() -> Iterator[None]:
     try:
@@ -213,9 +228,7 @@ def _refusing_full_disk() -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
-        raise Refused(
-            "storage", _("The server's disk is full; nothing was stored and no try was charged.")
-        ) from error
+        raise disk_full() from error
 
 
 def _sha256(path: Path) -> str:

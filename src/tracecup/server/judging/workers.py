@@ -116,7 +116,7 @@ def held(worker: WorkerToken, number: int, fence: int) -> Job:
         pk=number, fence=fence, state="running", worker=f"{worker.name} (remote)"
     ).first()
     if job is None:
-        raise Refused("conflict", _("This job is somebody else's by now."))
+        raise _lost()
     return job
 
 
@@ -144,7 +144,7 @@ def finish(
     if inputs_sha256 != job.result.get("inputs_sha256"):
         raise Refused("invalid", _("This was computed from something else."))
     if not all(_OUTPUT.fullmatch(name) for name in outputs):
-        raise Refused("invalid", _("This is not what such a job results in."))
+        raise _no_result()
     blobs = {}
     for name, sha256 in {**outputs, "": result}.items():
         if not store().has(sha256):
@@ -158,9 +158,9 @@ def finish(
     try:
         queue.finish(job, kept, lambda row: apply(row, told, blobs), seconds)
     except LostLease as error:
-        raise Refused("conflict", _("This job is somebody else's by now.")) from error
+        raise _lost() from error
     except (KeyError, TypeError, ValueError) as error:
-        raise Refused("invalid", _("This is not what such a job results in.")) from error
+        raise _no_result() from error
 
 
 def fail(job: Job, reason: str) -> None:
@@ -168,12 +168,20 @@ def fail(job: Job, reason: str) -> None:
     try:
         queue.fail(job, reason)
     except LostLease as error:
-        raise Refused("conflict", _("This job is somebody else's by now.")) from error
+        raise _lost() from error
+
+
+def _lost() -> Refused:
+    return Refused("conflict", _("This job is somebody else's by now."))
+
+
+def _no_result() -> Refused:
+    return Refused("invalid", _("This is not what such a job results in."))
 
 
 def _answer(blob: Blob) -> dict[str, Any]:
     """The answer of a computation: an object of JSON, in which every number is one."""
-    wrong = Refused("invalid", _("This is not what such a job results in."))
+    wrong = _no_result()
     try:
         read = json.loads(store().path(blob.sha256).read_bytes(), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:

@@ -130,8 +130,7 @@ def _handed(request: HttpRequest) -> tuple[bytes, str]:
     """What came with the form: a file, or what was typed."""
     file = request.FILES.get("file")
     if file is not None:
-        if (file.size or 0) > service.MAX_BYTES:
-            raise Refused("too-large", _("A practice file has at most one MiB."))
+        service.require_small(file.size or 0)
         return file.read(), str(file.name)
     said = request.POST.get("answer", "").strip()
     if not said:

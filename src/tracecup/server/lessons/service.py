@@ -97,6 +97,12 @@ def packed(team: Team, lesson: Lesson) -> bytes:
     return packed_practice(lesson.defence, seed_of(team, lesson), attacked, protected)
 
 
+def require_small(size: int) -> None:
+    """`Refused` for a file that is larger than any practice file."""
+    if size > MAX_BYTES:
+        raise Refused("too-large", _("A practice file has at most one MiB."))
+
+
 def answer(
     team: Team, lesson: Lesson, step: Step, content: bytes, name: str, person: Person | None
 ) -> Answered:
@@ -106,8 +112,7 @@ def answer(
     """
     who = label(person) if person is not None else f"team:{team.pk}"
     throttle.spend(LIMIT, f"team:{team.pk}", who)
-    if len(content) > MAX_BYTES:
-        raise Refused("too-large", _("A practice file has at most one MiB."))
+    require_small(len(content))
     seed = seed_of(team, lesson)
     if step.kind == "person":
         outcome = lessons.check_number(lesson, step, seed, _number(content))

@@ -189,9 +189,7 @@ def move_deadline(
         contest = locked(round.contest)
         held = Round.objects.get(pk=round.pk)
         _require_not_over(held, phase)
-        old = getattr(held.rules.phases, last) if last else None
-        if old is None:
-            raise Refused("closed", _("The organisers have not set the phases of this round yet."))
+        old = _end_of(held, last)
         moved = shifted(
             {
                 place: at
@@ -393,11 +391,16 @@ def _require_not_over(round: Round, phase: str) -> None:
         raise Refused("closed", _("The judge has closed this phase already."))
 
 
-def _check_end(round: Round, phase: str, until: datetime) -> None:
-    last = windows.ENDS[ACTIONS[phase]][1]
-    end = getattr(round.rules.phases, last) if last else None
+def _end_of(round: Round, last: str | None) -> datetime:
+    """When the rules end a phase, by their key for that; `Refused` where they do not."""
+    end: datetime | None = getattr(round.rules.phases, last) if last else None
     if end is None:
         raise Refused("closed", _("The organisers have not set the phases of this round yet."))
+    return end
+
+
+def _check_end(round: Round, phase: str, until: datetime) -> None:
+    end = _end_of(round, windows.ENDS[ACTIONS[phase]][1])
     if until <= end or until <= clock.contest_now(round.contest):
         raise Refused(
             "invalid",

@@ -30,7 +30,7 @@ from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.data_handed import SubmissionInfo, submission_info, submission_of
 from tracecup.server.submissions.quotas import all_quotas
 from tracecup.server.web import uploads
-from tracecup.server.web.answers import answer, is_text
+from tracecup.server.web.answers import answer, broken_text, is_text
 from tracecup.server.web.receiving import arrived
 
 router = Router()
@@ -322,7 +322,7 @@ def _place(role: Role, fields: dict[str, str], name: str) -> tuple[str, str, int
 def _common(request: HttpRequest, role: Role, fields: dict[str, str]) -> dict[str, Any]:
     method = fields.get("method", "")
     if not is_text(method):
-        raise Refused("invalid", _("A text of this request holds a NUL or a broken character."))
+        raise broken_text()
     return {
         "key": request.headers.get("Idempotency-Key", "") or fields.get("key", ""),
         "received_at": arrived(request, role.contest),

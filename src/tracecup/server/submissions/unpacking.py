@@ -68,7 +68,7 @@ class PackedFile:
         for block in blocks_of(file):
             self._budget.left -= len(block)
             if self._budget.left < 0:
-                raise Refused("too-large", _("The archive unpacks to more than is allowed."))
+                raise _too_much()
             yield block
 
 
@@ -87,7 +87,7 @@ def members(path: Path, member_bytes: int, total_bytes: int) -> Iterator[PackedF
             if len(infos) > MAX_MEMBERS:
                 raise _too_many()
             if sum(info.file_size for info in infos) > total_bytes:
-                raise Refused("too-large", _("The archive unpacks to more than is allowed."))
+                raise _too_much()
             budget = _Budget(total_bytes)
             same = Counter(_meaning(info) for info in infos)
             for info in infos:
@@ -169,6 +169,10 @@ def _shown(name: str) -> str:
 
 def _no_archive() -> Refused:
     return Refused("invalid", _("This is not a zip archive, or it is cut off."))
+
+
+def _too_much() -> Refused:
+    return Refused("too-large", _("The archive unpacks to more than is allowed."))
 
 
 def _too_many() -> Refused:

@@ -28,7 +28,8 @@ from ninja.parser import Parser
 
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.web.incoming import disk_full, is_disk_full
+from tracecup.server.storage import disk_full
+from tracecup.server.web.incoming import is_disk_full
 
 MAX_PROBLEMS = 10
 log = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class StrictParser(Parser):
             )
         read = json.loads(request.body, parse_constant=_no_constant)
         if not all(is_text(one) for one in _texts(read)):
-            raise _broken()
+            raise broken_text()
         return read
 
     def parse_querydict(
@@ -131,7 +132,7 @@ class StrictParser(Parser):
     ) -> dict[str, Any]:
         """The fields of a query or a form."""
         if not all(is_text(one) for values in data.lists() for one in (values[0], *values[1])):
-            raise _broken()
+            raise broken_text()
         return super().parse_querydict(data, list_fields, request)
 
 
@@ -156,5 +157,6 @@ def _no_constant(name: str) -> float:
     raise Refused("invalid", _("JSON knows no {name}.").format(name=name))
 
 
-def _broken() -> Refused:
+def broken_text() -> Refused:
+    """The refusal for a text that `is_text` does not take."""
     return Refused("invalid", _("A text of this request holds a NUL or a broken character."))

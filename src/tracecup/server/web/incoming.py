@@ -17,12 +17,17 @@ from tempfile import NamedTemporaryFile
 from typing import IO, Any
 
 from django.db import OperationalError
-from django.utils.translation import gettext as _
 from waitress.buffers import FileBasedBuffer, OverflowableBuffer
 
 from tracecup.safeio import MIB
-from tracecup.server.errors import Refused
-from tracecup.server.storage import BLOCK, RESERVE_BYTES, BlobStore, store
+from tracecup.server.storage import (
+    BLOCK,
+    RESERVE_BYTES,
+    BlobStore,
+    disk_full,
+    store,
+    too_large,
+)
 
 MEMORY_BODY = 64 * 1024
 LOOK_AT_DISK = 4 * MIB
@@ -146,13 +151,6 @@ def require_space(coming: int = 0) -> None:
         raise disk_full()
 
 
-def disk_full() -> Refused:
-    """The refusal for a full disk."""
-    return Refused(
-        "storage", _("The server's disk is full; nothing was stored and no try was charged.")
-    )
-
-
 def is_disk_full(error: BaseException | None) -> bool:
     """Whether an error, or what it came from, is a disk that is full; the database's, too."""
     while error is not None:
@@ -162,15 +160,6 @@ def is_disk_full(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
-
-
-def too_large(max_bytes: int) -> Refused:
-    """The refusal for a file over its limit."""
-    return Refused(
-        "too-large",
-        _("The file is larger than {most} MiB.").format(most=max_bytes // MIB),
-        most=max_bytes,
-    )
 
 
 def _path_of(source: Path | IO[bytes]) -> Path | None:

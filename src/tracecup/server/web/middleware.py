@@ -18,8 +18,9 @@ from django.views.defaults import page_not_found
 
 from tracecup.server import clockwatch
 from tracecup.server.errors import Refused, not_found
+from tracecup.server.storage import disk_full
 from tracecup.server.web.charsets import odd_charset
-from tracecup.server.web.incoming import disk_full, is_disk_full
+from tracecup.server.web.incoming import is_disk_full
 
 Answer = Callable[[HttpRequest], HttpResponse]
 API_PREFIX = "/api/"

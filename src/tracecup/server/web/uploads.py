@@ -17,16 +17,10 @@ from django.utils.translation import gettext as _
 
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
+from tracecup.server.storage import disk_full, too_large
 from tracecup.server.web.answering import BODY
-from tracecup.server.web.answers import is_text
-from tracecup.server.web.incoming import (
-    Incoming,
-    Source,
-    disk_full,
-    is_disk_full,
-    require_space,
-    too_large,
-)
+from tracecup.server.web.answers import broken_text, is_text
+from tracecup.server.web.incoming import Incoming, Source, is_disk_full, require_space
 
 FORM_TYPE = "multipart/form-data"
 NO_FILES = ("application/json", "application/x-www-form-urlencoded", FORM_TYPE)
@@ -65,7 +59,7 @@ def fields_and_file(request: HttpRequest) -> tuple[dict[str, str], UploadedFile]
         raise Refused("invalid", _("The form needs one file in the field `file`."), [expected])
     told = {name: str(fields.get(name, "")) for name in fields}
     if not all(is_text(one) for pair in told.items() for one in pair):
-        raise Refused("invalid", _("A text of this request holds a NUL or a broken character."))
+        raise broken_text()
     return told, file
 
 
