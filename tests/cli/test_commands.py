@@ -49,6 +49,18 @@ class TestScore:
         assert said["valid"] is False
         assert len(said["interval"]) == 2
 
+    def test_what_begins_like_a_reference_is_told(self, folder, capsys):
+        assert run(UTILITY.split()) == 0
+        assert "as reference traces do" not in capsys.readouterr().err
+        text = (folder / "org.csv").read_text()
+        for time in range(4):
+            text = text.replace(f",{time + 5},", f",{time + 1},")
+        (folder / "org.csv").write_text(text)
+        assert run(UTILITY.split()) == 0
+        assert "org.csv begins at time 1, as reference traces do" in capsys.readouterr().err
+        assert run([*UTILITY.split(), "--clock", "clock.csv"]) == 1
+        assert "swapped" in capsys.readouterr().err
+
     def test_floor_decides_the_exit_code(self, folder, capsys):
         assert answer(capsys, UTILITY + " --floor 0.7")[0] == 1
         assert answer(capsys, UTILITY + " --floor 0.5")[0] == 0

@@ -11,6 +11,12 @@ from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import PlanarLaplace
 from tracecup.score import inference_score, reid_score, utility_score
 from tracecup.traces import SetTraces, Traces
+from tracecup.traces.files import (
+    read_inferred_traces,
+    read_obfuscated,
+    read_released,
+    read_traces,
+)
 
 
 class TestPublish:
@@ -112,3 +118,29 @@ class TestMisuse:
             Traces.of(np.array(demo.original), demo.clock)
         with pytest.raises(InvalidTraces, match=r"\.reference or \.original"):
             SetTraces.of_cells([[[0]]], demo.clock)
+
+    def test_the_clock_of_a_contest_for_a_file(self, demo, tmp_path):
+        folder = demo.save(tmp_path)
+        file = folder / "orgtraces.csv.zst"
+        for read in (read_traces, read_released):
+            with pytest.raises(InvalidTraces, match=r"\.reference or \.original"):
+                read(file, clock=demo.clock)
+        for read in (read_obfuscated, read_inferred_traces):
+            with pytest.raises(InvalidTraces, match=r"\.reference or \.original"):
+                read(file, users=12, clock=demo.clock)
+
+    def test_swapped_reference_and_original(self, demo):
+        with pytest.raises(InvalidParameter, match="before the reference traces .* swapped"):
+            tc.Data("mine", demo.city, demo.original, demo.reference)
+
+    @pytest.mark.parametrize(
+        ("given", "message"), [([1, 2], "shape"), ([[1, 2], [3]], "no array of regions")]
+    )
+    def test_lists_that_are_no_release(self, demo, given, message):
+        with pytest.raises(InvalidTraces, match=message):
+            tc.publish(demo, given)
+
+    def test_traces_where_data_are_expected(self, demo):
+        for verb in (tc.evaluate, tc.audit, tc.publish):
+            with pytest.raises(InvalidParameter, match="data are .* got Traces"):
+                verb(demo.original)

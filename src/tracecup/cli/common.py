@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from tracecup.cli._fitting import print_tables
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tracecup.errors import InvalidFile
     from tracecup.records import Timetable
     from tracecup.score import Score
+    from tracecup.traces import Traces
 
 TimetableName = Literal["contest", "people-flow", "check-ins"]
 NamedTimetable = Annotated[
@@ -185,6 +187,16 @@ def different_files(**given: Path | None) -> None:
                 f"--{role} and --{seen[whole]} are the same file, {path}; they are different traces"
             )
         seen[whole] = role
+
+
+def looks_like_a_reference(path: Path, traces: Traces, clock: Path | None) -> None:
+    """Say so where original traces begin as reference traces do; with a clock that is refused."""
+    if clock is None and traces.clock.first_time == 0:
+        people().print(
+            f"[yellow]{escape(str(path))}[/yellow] begins at time 1, as reference traces do; "
+            "original traces of a contest begin behind them. --clock has that checked",
+            soft_wrap=True,
+        )
 
 
 def without_clock(clock: Path | None) -> None:

@@ -24,6 +24,7 @@ from tracecup.cli.common import (
     emit,
     load_city,
     load_clock,
+    looks_like_a_reference,
     people,
     progress,
     with_usual,
@@ -104,6 +105,7 @@ def compare(
     truth = read_traces(
         original, n_regions=where.n_regions, clock=times.original if times else None
     )
+    looks_like_a_reference(original, truth, clock)
     every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
     kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
     usual = comparison.usual_defences(truth.n_users)

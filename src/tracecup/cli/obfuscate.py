@@ -21,6 +21,7 @@ from tracecup.cli.common import (
     emit,
     load_city,
     load_clock,
+    looks_like_a_reference,
     original_part,
     progress,
     score_payload,
@@ -90,6 +91,7 @@ def obfuscate(
     where = load_city(city)
     part = original_part(load_clock(clock))
     truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
+    looks_like_a_reference(original, truth, clock)
     known = None
     if reference is not None:
         times = load_clock(clock)

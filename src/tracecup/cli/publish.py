@@ -18,6 +18,7 @@ from tracecup.cli.common import (
     Seed,
     emit,
     load_clock,
+    looks_like_a_reference,
     original_part,
     people,
     table_of,
@@ -64,6 +65,7 @@ def publish(
             "can undo the pseudonyms; leave --seed out in a real contest"
         )
     truth = read_traces(original, clock=original_part(load_clock(clock)), gaps=gaps)
+    looks_like_a_reference(original, truth, clock)
     cells = read_obfuscated(obfuscated, users=truth.n_users, clock=truth.clock)
     shuffled, table = pseudonymize(cells, rng=seed)
     write_release_and_table(released, shuffled, id_table, table)

@@ -21,6 +21,7 @@ from tracecup.cli.common import (
     emit,
     load_city,
     load_clock,
+    looks_like_a_reference,
     original_part,
     score_payload,
     score_rows,
@@ -81,6 +82,7 @@ def utility(
     where = load_city(city)
     part = original_part(load_clock(clock))
     truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
+    looks_like_a_reference(original, truth, clock)
     cells = read_obfuscated(
         obfuscated, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
     )
@@ -167,6 +169,7 @@ def trace(
     where = load_city(city)
     part = original_part(load_clock(clock))
     truth = read_traces(original, n_regions=where.n_regions, clock=part, gaps=gaps)
+    looks_like_a_reference(original, truth, clock)
     guess = read_inferred_traces(
         inferred, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
     )

@@ -44,6 +44,11 @@ class Data:
                 f"{self.reference.n_users} users have reference traces, {self.original.n_users} "
                 "original ones; both are of the same users"
             )
+        if self.original.clock.first_time < self.reference.clock.first_time:
+            raise InvalidParameter(
+                f"original traces begin at time {self.original.clock.first_time + 1}, before the "
+                f"reference traces (time {self.reference.clock.first_time + 1}): are they swapped?"
+            )
 
     @property
     def clock(self) -> ContestClock:

@@ -261,11 +261,15 @@ def _call(method: Any, plain: Function, wanted: tuple[str, ...], things: Mapping
 
 def _has_sets(given: Any) -> bool:
     """Whether nested lists hold a cell that is a list itself."""
-    return any(isinstance(cell, list | tuple | set) for row in given for cell in row)
+    rows = (row for row in given if np.iterable(row))
+    return any(isinstance(cell, list | tuple | set) for row in rows for cell in row)
 
 
 def _whole(given: Any, owner: str) -> NDArray[Any]:
-    array = np.asarray(given)
+    try:
+        array = np.asarray(given)
+    except ValueError as error:  # rows of different lengths
+        raise InvalidTraces(f"{owner} is no array of regions or users: {error}") from error
     if array.dtype.kind not in "iu":
         raise InvalidTraces(
             f"{owner} gives {array.dtype} numbers; regions and users are whole numbers from 0"

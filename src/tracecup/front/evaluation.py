@@ -311,8 +311,8 @@ def _lowest(attacks: Sequence[Attacked], kind: str, blind: bool | None) -> Attac
 
 
 def _data_sets(data: Any) -> list[Data]:
-    single = isinstance(data, Data | str) or hasattr(data, "__fspath__")
-    found = [as_data(one) for one in ([data] if single else data)]
+    several = isinstance(data, Iterable) and not isinstance(data, str)
+    found = [as_data(one) for one in (data if several else [data])]
     if not found or len({one.name for one in found}) < len(found):
         raise InvalidParameter(
             f"data sets need names of their own: {', '.join(one.name for one in found) or 'none'}"

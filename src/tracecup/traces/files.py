@@ -38,7 +38,7 @@ from tracecup.traces.parquet import (
     write_parquet,
 )
 from tracecup.traces.settraces import SetTraces
-from tracecup.traces.traces import Traces
+from tracecup.traces.traces import Traces, check_clock
 
 Path = str | PathLike[str]
 Kind = Literal[
@@ -107,6 +107,8 @@ def read_traces(
     and audited traces) rows may be missing: those events are -1, not observed.
     """
     layout = LAYOUTS[kind]
+    if clock is not None:
+        check_clock(clock)
     rows = users * clock.times if users and clock and not gaps else None
     columns = _read(path, layout, n_regions or MAX_ID, rows, 1, limits)
     user, time = columns.lead
@@ -127,6 +129,7 @@ def read_obfuscated(
     limits: Limits = DEFAULT_LIMITS,
 ) -> SetTraces:
     """Obfuscated traces before the shuffle: one column `reg_id`, m*l rows, sets or `*`."""
+    check_clock(clock)
     layout, rows = LAYOUTS["obfuscated"], users * clock.times
     columns = _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
     return _cells_of(columns, np.arange(1, users + 1), clock)
@@ -142,6 +145,8 @@ def read_released(
 ) -> SetTraces:
     """Published traces after the shuffle: `pse_id,time_id,reg_id`, pseudonyms m+1..2m."""
     layout = LAYOUTS["released"]
+    if clock is not None:
+        check_clock(clock)
     rows = users * clock.times if users and clock else None
     columns = _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
     pseudonym, time = columns.lead
@@ -187,6 +192,7 @@ def read_inferred_traces(
     limits: Limits = DEFAULT_LIMITS,
 ) -> Traces:
     """Inferred traces: one column `reg_id`, m*l rows in user order, one region each."""
+    check_clock(clock)
     layout, rows = LAYOUTS["inferred-traces"], users * clock.times
     columns = _read(path, layout, n_regions or MAX_ID, rows, 1, limits)
     return Traces(columns.ids.reshape(users, clock.times), np.arange(1, users + 1), clock)
