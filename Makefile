@@ -5,9 +5,10 @@ PYTHON ?= python3
 PY := .venv/bin/python
 READY := .venv/ready
 CODE := src tests benchmarks examples
+SCALE_USERS ?= 1000 2000 5000 10000 20000 32000 38000 50000 100000 200000
 
 .DEFAULT_GOAL := help
-.PHONY: help run serve test participant notebooks test-slow play classroom lint format docs docs-check bench bench-both bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
+.PHONY: help run serve test participant notebooks test-slow play classroom lint format docs docs-check bench bench-both bench-scale bench-server wheel-check bench-deadline bench-flood trust fuzz paper lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /	/' | expand -t 14
@@ -68,6 +69,10 @@ bench: $(READY) ## speed and memory, as ratios to yardsticks of the same run
 
 bench-both: $(READY) ## this tree and the commit before the house was put in order, in turn
 	$(PY) benchmarks/against.py --quick --rounds 3
+
+bench-scale: $(READY) ## 1,000 to 200,000 users beside the float32 product, with a plot (out/bench/scale.png)
+	rm -f out/bench/scale.json # the program adds to what is there
+	$(PY) benchmarks/scale.py --users $(SCALE_USERS) --out out/bench/scale.json --plot out/bench/scale.png
 
 bench-server: $(READY) ## 21 teams at once against a real server on this machine
 	$(PY) benchmarks/server_load.py

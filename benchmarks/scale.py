@@ -28,6 +28,9 @@ STRIPE = 2048
 STRIPE_PAIRS = 1 << 28
 """Beyond so many entries the stripe has fewer rows."""
 
+WARM_USERS = 5000
+"""Users of the attack that compiles the kernels before; from 4,097 on there are more of them."""
+
 
 def traces(
     users: int, events: int, places: int, seed: int, regions: int = REGIONS
@@ -92,7 +95,7 @@ def measured(
     city = City(Grid.from_metres(side, side, width_m=341.25, height_m=346.875))
     clock = ContestClock.regular(days=max(1, events // 20), slots=min(events, 20))
     attack = VisitProbR()
-    first, second = traces(256, events, places, 9, side * side)
+    first, second = traces(min(users, WARM_USERS), events, places, 9, side * side)
     known, shown = Traces.of(first, clock.reference), Traces.of(second, clock.original)
     attack.identify(Case(city, known, SetTraces.of_traces(shown)))  # kernels are compiled
     first, second = traces(users, events, places, 1, side * side)
