@@ -10,7 +10,7 @@ import math
 from tracecup.charts.figure import PICTURE_WIDTH, Figure, Listing, View, layered, tooltip
 from tracecup.charts.theme import Spec
 from tracecup.charts.words import Tell, plain, who
-from tracecup.facts.board import SYMBOLS, MatrixFacts
+from tracecup.facts.board import SYMBOLS, TITLES, MatrixFacts
 from tracecup.facts.text import Cell, clean
 
 ROW_HEIGHT = 22
@@ -28,11 +28,10 @@ def heat_map(matrix: MatrixFacts, tell: Tell = plain, *, detailed: bool = False)
     A `detailed` table names teams beside their numbers and has a digit more.
     """
     symbol = SYMBOLS[matrix.kind]
-    long = tell("re-identification") if matrix.kind == "reid" else tell("trace inference")
     spec = _heat_spec(matrix, tell)
     return Figure(
         key=f"matrix-{matrix.kind}",
-        title=tell("Who broke whom: {kind}").format(kind=long),
+        title=tell("Who broke whom: {kind}").format(kind=tell(TITLES[matrix.kind])),
         caption=tell(
             "{symbol} of every release (rows) against every attacker (columns). The more a cell "
             "stands out from the page, the more the attacker found out. The frame marks the "

@@ -13,6 +13,7 @@ from tracecup.score import Bounds
 
 STATUSES = ("team", "benchmark", "hors concours", "invalid")
 SYMBOLS: dict[str, str] = {kind: challenge.score for kind, challenge in CHALLENGES.items()}
+TITLES: dict[str, str] = {kind: challenge.title for kind, challenge in CHALLENGES.items()}
 _DEFENCES: dict[str, str] = {kind: one.defence_award for kind, one in CHALLENGES.items()}
 
 

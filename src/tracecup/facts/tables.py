@@ -237,7 +237,7 @@ def _matrix(
                 tuple(score.get((release.file, one.label)) for one in attackers),
                 getattr(release, f"{kind}_min"),
                 getattr(release, f"{kind}_by_names"),
-                release.bounds.reid if kind == "reid" else release.ceiling,
+                {"reid": release.bounds.reid, "trace": release.ceiling}.get(kind),
                 release.benchmark,
             )
             for release in releases

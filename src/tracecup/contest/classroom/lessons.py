@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from tracecup.contest.challenges import AttackKind
 from tracecup.contest.classroom.practice import RULES, Practice, practice
 from tracecup.contest.judging.answers import Truth, read_handed, run_attack
 from tracecup.contest.judging.shuffle import pseudonymize
@@ -20,7 +21,7 @@ from tracecup.traces import IdTable, SetTraces, Traces
 
 Kind = Literal["person", "reid", "trace", "release"]
 Measure = Literal["right", "s_U", "s_R", "s_T"]
-ATTACKERS: Mapping[Literal["reid", "trace"], tuple[str, ...]] = {
+ATTACKERS: Mapping[AttackKind, tuple[str, ...]] = {
     "reid": ("VisitProb-R(match=assignment)", "Fuzzy-R(0.33,1,match=assignment)"),
     "trace": ("VisitProb-T(match=assignment)", "Fuzzy-T(0.33,1,0,match=assignment)"),
 }

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.classroom import lessons
 from tracecup.contest.classroom.lessons import Lesson, Outcome, Step
 from tracecup.contest.classroom.practice import RULES, Practice, packed_practice, practice
@@ -93,7 +94,7 @@ def practice_of(team: Team, lesson: Lesson) -> Practice:
 def packed(team: Team, lesson: Lesson) -> bytes:
     """The practice files of a team as a zip: a release to attack, originals to protect, or both."""
     kinds = {step.kind for step in lesson.steps}
-    attacked, protected = bool(kinds & {"reid", "trace"}), "release" in kinds
+    attacked, protected = not kinds.isdisjoint(ATTACK_KINDS), "release" in kinds
     return packed_practice(lesson.defence, seed_of(team, lesson), attacked, protected)
 
 
