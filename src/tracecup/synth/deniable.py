@@ -104,7 +104,6 @@ class DeniableModel(Model):
 
     @property
     def n_locations(self) -> int:
-        """Number of locations, N."""
         return self.seeded.n_locations
 
     def walk(self, order: Walk, low: int, high: int, out: Places) -> None:

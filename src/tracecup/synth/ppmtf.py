@@ -252,7 +252,6 @@ class PpmtfModel(Model):
 
     @property
     def n_locations(self) -> int:
-        """Number of locations, N."""
         return len(self.factors.B)
 
     @property

@@ -138,7 +138,6 @@ class PrivateModel(Model):
 
     @property
     def n_locations(self) -> int:
-        """Number of locations, N."""
         return len(self.first)
 
     def walk(self, order: Walk, low: int, high: int, out: Places) -> None:

@@ -170,7 +170,6 @@ class SgltModel(Model):
 
     @property
     def n_locations(self) -> int:
-        """Number of locations, N."""
         return len(self.pi)
 
     @property

@@ -122,31 +122,24 @@ class FilesInMemory:
     tries: Mapping[tuple[AttackKind, str], Sequence[Answer]] = field(default_factory=dict)
 
     def reference(self, entry: Entry) -> Traces:
-        """The reference traces."""
         return self.references
 
     def original(self, entry: Entry) -> Traces:
-        """The original traces."""
         return self.originals
 
     def handed_in(self, entry: Entry) -> SetTraces | None:
-        """The obfuscated traces, if there are any."""
         return self.cells
 
     def obfuscated(self, entry: Entry) -> SetTraces:
-        """The obfuscated traces."""
         return _there(self.cells, entry, "anotraces")
 
     def released(self, entry: Entry) -> SetTraces:
-        """The release."""
         return _there(self.release, entry, "pubtraces")[0]
 
     def id_table(self, entry: Entry) -> IdTable:
-        """Who is behind its pseudonyms."""
         return _there(self.release, entry, "ptable")[1]
 
     def answers(self, entry: Entry, kind: AttackKind, attacker: str) -> Sequence[Answer]:
-        """The tries of an attacker."""
         return self.tries.get((kind, attacker), ())
 
     def content_hash(self, entry: Entry, kind: str) -> str | None:
