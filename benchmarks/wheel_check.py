@@ -1,8 +1,9 @@
 """`make wheel-check`: a built wheel in bare environments, the base and then each extra.
 
 Every environment must import all public names and modules that need no other extra, and use its
-extra once; prints what each one takes on the disk, without compiled Python. Packages come from
-wherever pip gets them; where it gets none, the check says so and is skipped.
+extra once; in that of JAX the tests of what runs on a GPU run on its CPU tensors. Prints what each
+one takes on the disk, without compiled Python. Packages come from wherever pip gets them; where it
+gets none, the check says so and is skipped.
 """
 
 from __future__ import annotations
@@ -39,10 +40,14 @@ SERVE_OR_DRAW = {
 
 @dataclass(frozen=True)
 class Extra:
-    """Modules (by the beginnings of their names) that wait for an extra, and a use of it."""
+    """Modules (by the beginnings of their names) that wait for an extra, and a use of it.
+
+    `tests` need the extra and are skipped where it is not installed.
+    """
 
     use: str
     opens: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
 
 
 BASE = Extra(
@@ -66,12 +71,14 @@ EXTRAS = {
     "learn": Extra(
         "from tracecup.learn import require_jax; require_jax(); print('JAX')",
         ("tracecup.learn.", "tracecup.study.racing."),
+        ("tests/device/test_search.py", "tests/synth/test_ondevice.py"),
     ),
     "gpu": Extra(
         "import jax; print('JAX', jax.__version__)",
         ("tracecup.learn.", "tracecup.study.racing."),
     ),
 }
+TESTING = ("pytest", "hypothesis")
 RESOLVED = ("gpu",)
 """Gigabytes of CUDA: unless they are named, pip only says what it would install."""
 
@@ -114,6 +121,21 @@ class Environment:
             sys.exit(f"installed and used by nothing: {USED - set(found['used'])}")
         lacking = f", {len(found['missing'])} wait for an extra" if found["missing"] else ""
         return f"{found['names']} names, {found['modules']} modules{lacking}; {said[-1][:48]}"
+
+    def test(self, paths: tuple[str, ...]) -> str:
+        """Run tests that are not slow and need nothing else; none may be skipped."""
+        own = self.folder / "pytest.ini"
+        own.write_text(
+            f"[pytest]\npythonpath = {LOOK.parent}\naddopts = --import-mode=importlib\n"
+            "markers = slow: studies that do not belong in every run\n"
+        )
+        words = ("-m", "pytest", "-q", "-rs", "-m", "not slow", "-p", "no:cacheprovider")
+        where = ("-c", str(own), "--rootdir", str(ROOT), "--confcutdir", str(ROOT / "tests"))
+        done = self.python(*words, *where, *(str(ROOT / path) for path in paths))
+        said = done.stdout.strip().splitlines()
+        if done.returncode or "skipped" in said[-1]:
+            sys.exit(f"tests of {', '.join(paths)}\n{done.stdout}\n{done.stderr}")
+        return said[-1]
 
 
 class Installer:
@@ -237,6 +259,9 @@ def check(installer: Installer, wheel: Path, chosen: list[str]) -> None:
             size = installer.install(made, what)
             waiting_still = tuple(head for head in waiting if head not in extra.opens)
             report(name, size, made.look(waiting_still, extra, deep=bool(extra.opens)))
+            if extra.tests:
+                installer.install(made, *TESTING)
+                print(f"    tests that need it: {made.test(extra.tests)}", flush=True)
         shutil.rmtree(made.folder)
 
 
