@@ -23,7 +23,7 @@ from django.http import (
 from django.utils.translation import gettext as _
 from ninja import Schema
 
-from tracecup.safeio import COMPRESSIONS, plain_name
+from tracecup.safeio import COMPRESSIONS, plain_name, read_blocks
 from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
@@ -31,7 +31,7 @@ from tracecup.server.models import Contest, Download, Round, StoredFile
 from tracecup.server.models.files import FILE_KINDS, KIND_OF_FILE
 from tracecup.server.results.readme import readme
 from tracecup.server.results.service import may_see_scores
-from tracecup.server.results.unpacked import unpacked, zip_stream
+from tracecup.server.results.unpacked import zip_stream
 from tracecup.server.storage import store
 from tracecup.server.web.segments import Packed, Part, Segments, zip_parts
 
@@ -157,7 +157,7 @@ def plain_response(request: HttpRequest, file: StoredFile) -> HttpResponseBase:
     path = store().checked(file.sha256)
     if request.method != "HEAD":
         _log(file.contest, name, asker, file, 0, file.size)
-    return _streamed(request, name, unpacked(path))
+    return _streamed(request, name, read_blocks(path))
 
 
 def plain_archive_response(request: HttpRequest, role: Role, round: Round) -> HttpResponseBase:

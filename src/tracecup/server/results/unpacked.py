@@ -1,4 +1,4 @@
-"""Packed files as plain ones while they are sent, alone or in a zip archive made on the way.
+"""Packed files as plain ones in a zip archive that is made while it is sent.
 
 For browsers and spreadsheets that know no `.zst`; memory is bounded by a block.
 """
@@ -13,11 +13,6 @@ from pathlib import Path
 from tracecup.safeio import read_blocks
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the same files give the same archive
-
-
-def unpacked(path: Path) -> Iterator[bytes]:
-    """The content of a file that we have checked and packed ourselves, in blocks."""
-    return read_blocks(path)
 
 
 def zip_stream(

@@ -112,7 +112,7 @@ def restore(path: Path, say: Say | None = None, leave_out: Collection[str] = ())
     if _has_rows():
         told = Problem(0, "", "a server with data", "an empty server")
         raise InvalidFile(settings.CONFIG.folder, [told])
-    with _opened(path) as tar:
+    with _Opened(path) as tar:
         members = iter(tar)
         head = _head(path, _next(path, members, HEAD, tar))
         rows = _next(path, members, ROWS, tar)
@@ -146,7 +146,7 @@ def restore(path: Path, say: Say | None = None, leave_out: Collection[str] = ())
 
 def describe(path: Path) -> Backup:
     """What a backup says about itself, without unpacking it."""
-    with _opened(path) as tar:
+    with _Opened(path) as tar:
         head = _head(path, _next(path, iter(tar), HEAD, tar))
     return _described(head)
 
@@ -331,10 +331,6 @@ class _Opened:
         self._file.close()
         if kind is not None and issubclass(kind, (tarfile.TarError, zstandard.ZstdError)):
             raise _broken(self._path, "a file that ends early or was changed") from error
-
-
-def _opened(path: Path) -> _Opened:
-    return _Opened(path)
 
 
 def _next(path: Path, members: Iterator[tarfile.TarInfo], name: str, tar: tarfile.TarFile) -> bytes:
