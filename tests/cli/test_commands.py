@@ -223,6 +223,19 @@ class TestConvert:
 
 
 class TestProgram:
+    @pytest.mark.parametrize(
+        ("raised", "told"),
+        [("Unable to allocate 8 GiB", "Unable to allocate 8 GiB"), ("", "no more to be had")],
+    )
+    def test_memory_that_ends_is_told(self, folder, capsys, monkeypatch, raised, told):
+        def fail(*_: object) -> None:
+            raise MemoryError(*filter(None, [raised]))
+
+        monkeypatch.setattr("tracecup.traces.files.convert", fail)
+        code, said = answer(capsys, "convert ano.csv a.parquet")
+        assert code == 1
+        assert f"memory is not enough: {told}" in said["error"]
+
     def test_module_and_version(self, tmp_path):
         done = subprocess.run(
             [sys.executable, "-m", "tracecup", "--version"],

@@ -83,6 +83,8 @@ def run(arguments: list[str]) -> int:
         code = INTERRUPTED
     except TraceCupError as error:
         code = _report(error, arguments)
+    except MemoryError as error:
+        code = _report(TraceCupError(_no_memory(error)), arguments)
     except BrokenPipeError:
         sys.stderr.close()
         code = IO_FAILED
@@ -107,6 +109,14 @@ def _how_to_go_on(arguments: list[str]) -> str:
     words = " ".join(word for word in arguments[:2])
     kept = any(words == verb or words.startswith(f"{verb} ") for verb in RESUMED)
     return ": what is finished is kept; the same command goes on from there" if kept else ""
+
+
+def _no_memory(error: MemoryError) -> str:
+    """What to say where memory ends; numpy tells how large the array would have been."""
+    return (
+        f"memory is not enough: {str(error) or 'no more to be had'}; take fewer users, fewer "
+        "threads (TRACECUP_THREADS=1) or an attack that works in blocks (docs/reference/scale.md)"
+    )
 
 
 def _report(error: TraceCupError, arguments: list[str]) -> int:
