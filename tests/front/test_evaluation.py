@@ -115,6 +115,9 @@ class TestEvaluate:
         [
             ({"defences": []}, "empty list"),
             ({"seeds": 0}, "seeds are"),
+            ({"seeds": 1.5}, "seeds are"),
+            ({"seeds": "x"}, "seeds are"),
+            ({"defences": 3}, "methods are a name"),
             ({"floor": 2}, "floor must be"),
             ({"attacks": [3]}, "an attack is a name"),
         ],
@@ -196,6 +199,11 @@ class TestBenchmark:
         assert mine == pytest.approx(theirs)
         assert first.to_markdown().count("\n") == 3
         assert len(tc.load(folder)) == 5
+
+    def test_reads_folders(self, demo, tmp_path):
+        for given in (demo, [demo]):
+            with pytest.raises(InvalidParameter, match=r"data\.save\(folder\)"):
+                tc.benchmark(given, tmp_path)
 
 
 class TestAudit:

@@ -140,6 +140,17 @@ class TestMisuse:
         with pytest.raises(InvalidTraces, match=message):
             tc.publish(demo, given)
 
+    def test_an_id_table_of_another_length(self, demo):
+        with pytest.raises(InvalidParameter, match="each of 12 pseudonyms, got 2"):
+            tc.score(tc.publish(demo), [1, 2])
+
+    def test_sizes_and_folders_of_another_kind(self):
+        for days in ("x", 2.5, 0):
+            with pytest.raises(InvalidParameter, match="days >= 1, a whole number"):
+                tc.load_demo(days=days)
+        with pytest.raises(InvalidParameter, match="load takes a folder"):
+            tc.load(3)
+
     def test_traces_where_data_are_expected(self, demo):
         for verb in (tc.evaluate, tc.audit, tc.publish):
             with pytest.raises(InvalidParameter, match="data are .* got Traces"):

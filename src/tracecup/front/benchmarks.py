@@ -12,14 +12,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from tracecup.front.data import PathName
+from tracecup.errors import InvalidParameter
+from tracecup.front.data import Data, PathName
 from tracecup.front.naming import (
     AttackLike,
     DefenceLike,
     attacks_of,
     defences_of,
-    is_method,
     seeds_of,
+    several,
 )
 from tracecup.front.progress import Progress, progress_bar
 from tracecup.front.results import Result
@@ -91,12 +92,16 @@ def benchmark(
     method (its source, closure and parameters), floor and seed are the same; tables are
     written beside them. Names, objects and words as in `evaluate`.
     """
-    paths = [folders] if isinstance(folders, str | PathLike) else list(folders)
+    paths = [folders] if isinstance(folders, str | PathLike | Data) else list(folders)
+    if any(isinstance(one, Data) for one in paths):
+        raise InvalidParameter(
+            "benchmark reads folders: data.save(folder) writes one, tc.evaluate takes data as it is"
+        )
     sets = find_data([Path(folder) for folder in paths])
     if attacks is None:
         learned = all(one.suits_shipped_model() for one in sets)
         attacks = comparison.portfolio(strength, learned=learned)
-    shields = defences if is_method(defences) else list(defences)
+    shields = several(defences)
     with progress_bar(progress, "benchmark", 1.0) as advance:
         last = 0.0
 

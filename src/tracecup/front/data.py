@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -97,9 +99,10 @@ def load_demo(days: int = 20, seed: int = 1, *, users: int = DEMO_USERS) -> Data
     >>> load_demo(days=2, users=5)
     <Data demo: 5 users, 2 reference and 2 original days of 20 slots, 1024 regions>
     """
-    for name, value in (("days", days), ("users", users)):
-        if value < 1:
-            raise InvalidParameter(f"load_demo needs {name} >= 1, got {value}")
+    asked: dict[str, Any] = {"days": days, "users": users}
+    for name, value in asked.items():
+        if not isinstance(value, Integral) or value < 1:
+            raise InvalidParameter(f"load_demo needs {name} >= 1, a whole number, got {value!r}")
     world, clock = _world(), ContestClock.regular(days)
     reference, original = world.data(Entry(1), clock, users, seed)
     return Data("demo", world.city, reference, original)
@@ -111,6 +114,8 @@ def load(folder: PathName, team: str | None = None) -> Data:
     Where the folder holds several teams (`reftraces_TEAM`, `orgtraces_TEAM`), `team` names one of
     them; its beginning is enough if no other team begins so.
     """
+    if not isinstance(folder, str | PathLike):
+        raise InvalidParameter(f"load takes a folder, as str or Path, got {type(folder).__name__}")
     found = find_data([Path(folder)])
     chosen = [one for one in found if team is None or one.team == team]
     chosen = chosen or [one for one in found if team is not None and one.team.startswith(team)]

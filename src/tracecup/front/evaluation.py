@@ -23,8 +23,8 @@ from tracecup.front.naming import (
     DefenceLike,
     attacks_of,
     defences_of,
-    is_method,
     seeds_of,
+    several,
 )
 from tracecup.front.progress import Progress, progress_bar
 from tracecup.front.results import Result
@@ -259,7 +259,7 @@ def evaluate(
     """
     sets = _data_sets(data)
     ground = defences_of(baseline)[0]
-    named = defences if is_method(defences) else list(defences)
+    named = several(defences)
     chosen = seeds_of(seeds)
     check_floor(floor)
     plans = [(one, _shields(one, named, ground), _swords(one, attacks, strength)) for one in sets]

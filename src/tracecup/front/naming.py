@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from inspect import isclass, isfunction
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tracecup.attack import InferenceAttack, ReidAttack
@@ -82,7 +83,7 @@ def defences_of(
     """
     words = {"usual": usual_defences(users), "all": sorted(known_methods("obfuscator"))}
     found: list[Obfuscator] = []
-    for one in _several(given):
+    for one in several(given):
         names = words.get(one.strip().lower()) if isinstance(one, str) else None
         found += [as_defence(name) for name in ([one] if names is None else names)]
     return found
@@ -90,7 +91,7 @@ def defences_of(
 
 def attacks_of(given: AttackLike | Iterable[AttackLike]) -> list[Attack]:
     """Several attacks, or one."""
-    return [method for one in _several(given) for method in as_attacks(one)]
+    return [method for one in several(given) for method in as_attacks(one)]
 
 
 def seeds_of(given: int | Iterable[int]) -> list[int]:
@@ -99,10 +100,14 @@ def seeds_of(given: int | Iterable[int]) -> list[int]:
     >>> seeds_of(3), seeds_of([7])
     ([1, 2, 3], [7])
     """
-    found = list(range(1, given + 1)) if isinstance(given, int) else list(dict.fromkeys(given))
-    if not found or min(found) < 0:
+    found: list[Any] = []
+    if isinstance(given, int):
+        found = list(range(1, given + 1))
+    elif isinstance(given, Iterable):
+        found = list(dict.fromkeys(given))
+    if not found or not all(isinstance(one, Integral) and int(one) >= 0 for one in found):
         raise InvalidParameter(f"seeds are a number >= 1 or whole numbers >= 0, got {given!r}")
-    return found
+    return [int(one) for one in found]
 
 
 def is_method(given: object) -> TypeIs[DefenceLike]:
@@ -110,9 +115,14 @@ def is_method(given: object) -> TypeIs[DefenceLike]:
     return isinstance(given, str | Method) or isclass(given) or isfunction(given)
 
 
-def _several(given: Any) -> Sequence[Any]:
+def several(given: Any) -> Sequence[Any]:
+    """Methods as a list, whatever they are given as."""
     if is_method(given):
         return [given]
+    if not isinstance(given, Iterable):
+        raise InvalidParameter(
+            f"methods are a name, an object or a list of them, got {type(given).__name__}"
+        )
     found = list(given)
     if not found:
         raise InvalidParameter("an empty list of methods; leave it out for the usual ones")

@@ -167,6 +167,10 @@ def _answer_score(target: Release, answer: Any) -> Score:
         )
     scorer = Scorer(target.case.city)
     if isinstance(answer, IdTable) or (not isinstance(answer, Traces) and np.ndim(answer) == 1):
+        if len(answer) != len(target):
+            raise InvalidParameter(
+                f"an ID table names a user for each of {len(target)} pseudonyms, got {len(answer)}"
+            )
         table = answer if isinstance(answer, IdTable) else IdTable.of(answer)
         found = scorer.score(target.truth, {"reid": [table]}).reid
     else:
