@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.conf import settings
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from court import city_is_read_once, court, no_fsync
 from desk import asked, attackable, desk
@@ -53,8 +54,24 @@ BEGINS = {
 }
 
 
+@pytest.fixture(scope="session", autouse=True)
+def static_files_are_found_once():
+    """Every new `Client` builds the middleware, which looks through all static files otherwise."""
+    look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def look_once(self):
+        if not found:
+            look(self)
+            found.update(self.files)
+        self.files.update(found)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WhiteNoiseMiddleware, "add_files_from_finders", look_once)
+        yield
+
+
 @pytest.fixture(autouse=True)
-def server_folder(tmp_path, monkeypatch):
+def server_folder(tmp_path, monkeypatch, no_fsync):
     """The server's files of one test; jobs run in this process."""
     config = ServerConfig(tmp_path / "server")
     config.prepare()

@@ -15,7 +15,7 @@ from tracecup.server.models import ClockWatch, Job, LogEntry
 from tracecup.server.organising import running
 from tracecup.server.windows import window
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_fsync", "city_is_read_once")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("city_is_read_once")]
 MONTH = timedelta(days=30)
 ACTS = ("announce", "judge", "publish", "close")
 

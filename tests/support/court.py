@@ -161,7 +161,7 @@ def city_is_read_once(monkeypatch):
 
 
 @pytest.fixture
-def court(contest, final, new_team, tmp_path, at, no_fsync, city_is_read_once) -> Court:
+def court(contest, final, new_team, tmp_path, at, city_is_read_once) -> Court:
     """Four teams in the small contest."""
     contest.seed = f"{20190909:032x}"  # the same data in every run
     contest.save()

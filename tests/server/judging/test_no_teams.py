@@ -14,9 +14,7 @@ from tracecup.server.results import service as results
 pytestmark = pytest.mark.django_db
 
 
-def test_it_ends_with_results_and_an_archive(
-    contest, final, at, client, organiser, tmp_path, no_fsync
-):
+def test_it_ends_with_results_and_an_archive(contest, final, at, client, organiser, tmp_path):
     at("announce")
     ensure_data(contest)
     for phase in ("announce", "anonymize", "attack", "results"):

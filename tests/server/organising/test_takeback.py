@@ -14,7 +14,7 @@ from tracecup.server.organising import repairs
 from tracecup.server.organising.takeback import take_back
 from tracecup.server.results.downloads import files_for
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_fsync", "city_is_read_once")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("city_is_read_once")]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.data import attack_page
 from tracecup.server.submissions.service import counting
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_fsync", "city_is_read_once")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("city_is_read_once")]
 
 
 @pytest.fixture
