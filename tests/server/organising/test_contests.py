@@ -496,7 +496,7 @@ class TestAppeals:
         assert queued == [("mail", f"mail:appeal:{made.pk}:{actor.person.pk}", told)]
         assert mailing.handle_mail(told) == {"sent": 1}
         (letter,) = mail.outbox
-        assert letter.subject == "[Spring contest] An appeal of team 1"
+        assert letter.subject == "[Spring contest] An appeal from team 1"
         assert letter.body == "Not fair.\n"
 
     def test_the_window_ends_ahead(self, contest, actor):
