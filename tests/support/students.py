@@ -31,9 +31,10 @@ RIGHT = {
     ("cheating", "places"): "VisitProb-T(match=assignment)",
     ("cheating", "cheat"): "Cheat(0.3)",
     ("winner", "third"): "Fuzzy-R(0.33,1,match=assignment)",
-    ("winner", "own"): "Equalise(10,sweeps=3)",
+    ("winner", "own"): "Equalise(10,sweeps=6)",
 }
-"""A method for every step that takes a file."""
+"""A method for every step that takes a file. Practice data differ from team to team, so each has room:
+the last one left s_R 0.68 or more of 24 teams' data, where half is asked for (3 sweeps: 0.53 of 60)."""
 WRONG = {"reid": "Random-R", "trace": "Prior-T", "release": "None"}
 """Those who do not try."""
 
