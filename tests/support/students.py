@@ -33,8 +33,11 @@ RIGHT = {
     ("winner", "third"): "Fuzzy-R(0.33,1,match=assignment)",
     ("winner", "own"): "Equalise(10,sweeps=6)",
 }
-"""A method for every step that takes a file. Practice data differ from team to team, so each has room:
-the last one left s_R 0.68 or more of 24 teams' data, where half is asked for (3 sweeps: 0.53 of 60)."""
+"""A method for every step that takes a file.
+
+Practice data differ from team to team, so each has some room: the last one left s_R 0.68 or more of
+the data of 24 teams, where half is asked for (with 3 sweeps 0.53 of 60 teams).
+"""
 WRONG = {"reid": "Random-R", "trace": "Prior-T", "release": "None"}
 """Those who do not try."""
 
