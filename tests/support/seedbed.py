@@ -178,8 +178,9 @@ def _become(asked: dict[str, Any], ends: tuple[int, int, int]) -> None:
     for number, end in enumerate(ends):
         os.dup2(end, number)
         os.close(end)
-    sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", 1, closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", 1, closefd=False)  # noqa: SIM115
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - open as long as the program runs
+    sys.stdout = open(1, "w", 1, closefd=False)  # noqa: SIM115 - open as long as the program runs
+    sys.stderr = open(2, "w", 1, closefd=False)  # noqa: SIM115 - open as long as the program runs
     os.environ.clear()
     os.environ.update(asked["env"])
     os.chdir(asked["cwd"])
