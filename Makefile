@@ -97,7 +97,7 @@ paper: $(READY) ## the paper's figures and tables, into out/paper
 
 lock: $(READY) ## pin all dependencies anew
 	$(PY) -m pip install --quiet --disable-pip-version-check pip-tools
-	$(PY) -m piptools compile --quiet --strip-extras --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --extra plot --extra report --extra server --extra dask --extra sheets --extra docs --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(PY) -m piptools compile --quiet --no-strip-extras --allow-unsafe --generate-hashes --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --extra plot --extra report --extra server --extra dask --extra sheets --extra docs --extra dev --output-file requirements/dev.txt pyproject.toml
 
 clean: ## remove what the other targets made
 	rm -rf .venv site out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
