@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.attack.steady import steady_product
 from tracecup.attack.usertables import UserTables, tables_of
 from tracecup.city import City
 
@@ -92,7 +93,7 @@ class ExpectedReleases:
         out = np.empty(prior.shape, dtype=np.float32)
         for begin in range(0, last - first, UNIT):
             some = slice(begin, begin + UNIT)
-            np.matmul(
+            steady_product(
                 prior[some].reshape(-1, regions), self._channel, out=out[some].reshape(-1, regions)
             )
         return out[low - first : high - first]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tracecup import scratch
 from tracecup.attack.learned.shape import BLURS_KM, COUNT_SCALE, FEATURES, NetworkShape
+from tracecup.attack.steady import steady_product
 from tracecup.city import City
 from tracecup.engine import map_blocks
 from tracecup.errors import InvalidTraces
@@ -98,15 +99,17 @@ class Network:
         around = np.zeros_like(block)
         _near_visits(reference.regions[low:high], setting.near, around)
         flat = around.reshape(-1, regions)
-        blurred = np.stack([(flat @ blur).reshape(block.shape) for blur in setting.blurs[:2]])
+        blurred = np.stack(
+            [steady_product(flat, blur).reshape(block.shape) for blur in setting.blurs[:2]]
+        )
         _pointwise(
             reference.regions[low:high], around, blurred, setting.blurs, setting.start,
             weights["first"], weights["second"], weights["second_bias"], weights["out"],
             weights["skip"], weights["day_embedding"], weights["slot_embedding"],
             weights["slot_shift"], EPSILON, block, pattern,
         )  # fmt: skip
-        mixed = pattern.reshape(users * slots, -1) @ weights["mix"]
-        block += (mixed @ weights["regions"].T).reshape(block.shape)
+        mixed = steady_product(pattern.reshape(users * slots, -1), weights["mix"])
+        block += steady_product(mixed, weights["regions"].T).reshape(block.shape)
         _softmax(block.reshape(-1, regions))
 
 
