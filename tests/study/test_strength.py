@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from tracecup.study.context import Context, Team
 from tracecup.study.existingcells import Tuning
 from tracecup.study.reproduce import Record, studies
 from tracecup.study.results import BUILT_IN
-from tracecup.study.strength import BLIND, SHIELDS, SWORDS, cells_of
+from tracecup.study.strength import BLIND, FIRST_TEAM, SHIELDS, SWORDS, cells_of
 from tracecup.study.strengthcells import Cells, Shield, Sword
 from tracecup.study.strengthgoals import GOALS, goals
 from tracecup.study.strengthtables import (
@@ -139,6 +140,24 @@ class TestCells:
         assert told[-1] == (len(again), len(again))
         for table in (cell_table, score_table, strongest, goals):
             assert table(again).as_csv() == table(whole).as_csv()
+
+    def test_handed_out_and_stopped_it_tells_of_each_cell_once(self, whole, tmp_path):
+        """What it tells goes up from what was kept to all, and is not told again while reading."""
+        context = Context(asked_teams=3, cells=tmp_path)
+        Cells(context, toy(FIRST_TEAM), FEW_SHIELDS[1]).met(FEW_SWORDS[0])
+        told = list[tuple[float, float]]()
+        with ThreadPoolExecutor(2) as pool:
+            handed = grid(
+                replace(
+                    context, executor=pool, tell=lambda done, all_of: told.append((done, all_of))
+                )
+            )
+        assert cell_table(handed).as_csv() == cell_table(whole).as_csv()
+        done = [part for part, _ in told]
+        assert done == sorted(set(done))
+        assert done[-1] == len(whole)
+        assert {all_of for _, all_of in told} == {len(whole)}
+        assert len(done) == 3 * len(FEW_SHIELDS)
 
     def test_what_is_kept_is_not_run_again(self, tmp_path, monkeypatch):
         context = Context(asked_teams=1, cells=tmp_path)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from functools import partial
 
 from tracecup.jobs import done_as_they_come
@@ -145,6 +146,7 @@ def cells_of(
     numbers, each = range(FIRST_TEAM, FIRST_TEAM + teams), sum(len(met) for _, met in plan)
     if context.executor is not None and context.cells is not None:
         _hand_out(context, context.executor, numbers, users, plan)
+        context = replace(context, tell=None)  # all is done and told: what follows only reads
     done, found = 0, []
     for number in numbers:
         team = context.long_team(number, users)
@@ -169,15 +171,21 @@ def _hand_out(
     """Have every defence of every team computed by a worker, and keep its cells as they come."""
     teams = [(number, context.long_team(number, users)) for number in numbers]
     lacking = [
-        (cells, partial(_part, context.travelling, number, users, shield, met_by, cells.held))
+        (
+            (cells, new),
+            partial(_part, context.travelling, number, users, shield, met_by, cells.held),
+        )
         for shield, met_by in reversed(plan)  # the slowest come last, and have to begin first
         for number, team in teams
-        if (cells := Cells(context, team, shield)).lacks(met_by)
+        if (new := (cells := Cells(context, team, shield)).lacks(met_by))
     ]
-    for k, (cells, future) in enumerate(done_as_they_come(executor, lacking), 1):
+    total = len(teams) * sum(len(met_by) for _, met_by in plan)
+    done = total - sum(new for (_, new), _ in lacking)
+    for (cells, new), future in done_as_they_come(executor, lacking):
         cells.keep(future.result())
+        done += new
         if context.tell:
-            context.tell(k, len(lacking))
+            context.tell(done, total)
 
 
 def _part(
