@@ -17,13 +17,13 @@ from tracecup.plot import album
 from tracecup.study import knowledge, race
 from tracecup.study.context import Context, Team
 from tracecup.study.knowledge import KNOWS, NEVER, OTHERS
-from tracecup.study.race import MOVES, RETRAINED, SCRATCH
+from tracecup.study.race import MOVES, RETRAINED, RICHER, SCRATCH
 from tracecup.study.reproduce import Record, choose, studies
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.traces import Traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
-TINY = race.Size(3, 2, 16, 2, 3, 4, 2, 4, 2, 12, 6, 2)
+TINY = race.Size(3, 2, 16, 2, 3, 4, 2, 4, 2, 4, 12, 6, 2)
 SHAPE = NetworkShape(36, 3, 32, 192, 64)
 TAUGHT = knowledge.KnowledgeSize(2, 2, 16, 4, 12, (), ())
 
@@ -57,6 +57,7 @@ PLAYED = [
     played(2, RETRAINED, 0.85, 0.69),
     played(2, SCRATCH, 0.8, 0.7),
     played(2, MOVES, 0.74, 0.64),
+    played(2, RICHER, 0.7, 0.66),
 ]
 
 
@@ -105,6 +106,7 @@ class TestTables:
         assert met[f"last defence, attacker {SCRATCH}", "prior only - s_T"] is True
         assert met[f"last defence, attacker {MOVES}", "s_R"] is False
         assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False
+        assert met[f"last defence, attacker {RICHER}", "prior only - s_T"] is True
 
     def test_pictures_are_drawn(self):
         (rounds,) = album.draw(Record("race", raced(), 1, True, 0.0))
@@ -158,7 +160,7 @@ def toy(self: Context, number: int, users: int) -> Team:
 @pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed: tracecup[learn]")
 class TestTraining:
     @pytest.mark.parametrize(
-        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 5)]
+        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 6)]
     )
     def test_neither_a_kill_nor_an_engine_changes_a_byte(
         self, name, tables, rows, tmp_path, monkeypatch

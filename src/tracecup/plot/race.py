@@ -19,7 +19,7 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
-from tracecup.study.race import MOVES, RETRAINED, SCRATCH
+from tracecup.study.race import MOVES, RETRAINED, RICHER, SCRATCH
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 SCORES = {"s_R": ("low", "high"), "s_T": ("low (T)", "high (T)")}
 TITLES = {"s_R": "$s_R$: share of users not named", "s_T": "$s_T$: what stays unknown of places"}
-OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE)}
+OTHER = {SCRATCH: ("^", PURPLE), MOVES: ("D", ORANGE), RICHER: ("P", BLUE)}
 
 
 @draws("race")

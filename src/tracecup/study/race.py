@@ -23,7 +23,8 @@ ROUNDS = (
     "true link", "earlier attackers, least s_R",
 )  # fmt: skip
 RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
-LAST = (SCRATCH, MOVES)
+RICHER = "from scratch, with more data"
+LAST = (SCRATCH, MOVES, RICHER)
 """Attackers on the last defence."""
 
 
@@ -32,9 +33,10 @@ class Size:
     """How much a run trains: teams, users, steps, rounds.
 
     The first `given` attackers are those of the defence that comes with the package. The rounds
-    after them, up to `rounds`, train on one release of each of `teams`, `steps` each; attackers on
-    the last defence on `copies` releases of each, for `final_steps` (`moving_steps` the one with
-    transitions). `batch` users are drawn for a step; `group` and `sweeps` are the defence's.
+    after them, up to `rounds`, train on `copies` releases of each of `teams`, `steps` each.
+    Attackers on the last defence have the same releases and `final_steps` (`moving_steps` the one
+    with transitions); the richer one has a release more of each team and `richer_steps`. `batch`
+    users are drawn for a step; `group` and `sweeps` are the defence's.
     """
 
     teams: int
@@ -46,13 +48,14 @@ class Size:
     copies: int
     final_steps: int
     moving_steps: int
+    richer_steps: int
     batch: int
     group: int
     sweeps: int
 
 
-FULL = Size(146, 3, 2000, 9, 10, 2000, 2, 5000, 1500, 1000, 25, 12)
-QUICK = Size(3, 3, 40, 2, 3, 20, 2, 40, 20, 32, 10, 3)
+FULL = Size(146, 3, 2000, 9, 11, 5000, 2, 5000, 1500, 6000, 1000, 25, 12)
+QUICK = Size(3, 3, 40, 2, 3, 20, 2, 40, 20, 40, 32, 10, 3)
 
 
 @study(
@@ -84,8 +87,9 @@ def run(context: Context) -> StudyResult:
             "teams": size.tests,
             "users": size.users,
             "steps of a round": size.steps,
-            "releases of each team, last attackers": size.copies,
-            "their steps": size.final_steps,
+            "releases of each team": size.copies,
+            "steps from scratch": size.final_steps,
+            "steps with more data": size.richer_steps,
         },
         (
             "A round defends against all attackers so far, then trains the next one on the result, "
@@ -93,9 +97,10 @@ def run(context: Context) -> StudyResult:
             f"file of the shipped defence: rounds 1 to {size.given - 1} are judged again with "
             f"them, on other teams than theirs; from round {size.given} on attackers are trained "
             "here, with more teams.",
-            "The last two rows train other attackers on the last defence from nothing, one of them "
-            "of a family that the defence never met. They have more releases and steps: attackers "
-            "who are short of data flatter a defence.",
+            "The last rows train other attackers on the last defence from nothing: one of the "
+            "family that the defence has met, with a larger network, one of a family that it never "
+            "met, and one with a release more of each team than the race had. Attackers who are "
+            "short of data flatter a defence.",
             f"Judged teams: {FIRST_TEAM} to {FIRST_TEAM + size.tests - 1} of this seed, which "
             "nothing was tuned or trained on. The teams of the race are simulated whole, as one "
             "can who has the synthesizer.",

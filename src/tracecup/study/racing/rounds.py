@@ -33,7 +33,8 @@ from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser
 from tracecup.learn.habits import Ground
 from tracecup.learn.judge import Verdict, judge
 from tracecup.learn.moves import moving_scores, train_moving
-from tracecup.learn.network import Network, new_channel
+from tracecup.learn.network import Network as DeviceNetwork
+from tracecup.learn.network import new_channel
 from tracecup.learn.pool import Pool
 from tracecup.learn.race import (
     COPY,
@@ -50,7 +51,7 @@ from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
 from tracecup.score import FLOOR, utility_score
 from tracecup.study.context import Context, Team
-from tracecup.study.race import LAST, RETRAINED, Size
+from tracecup.study.race import LAST, MOVES, RETRAINED, RICHER, SCRATCH, Size
 from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
 from tracecup.study.strength import FIRST_TEAM
 
@@ -78,22 +79,14 @@ def rounds(context: Context, size: Size) -> list[Cell]:
             context.tell(sum(map(kept.has, names)), len(names))
 
     told()
-    again: list[Callable[[], None]] = []
-
-    def begin_replay() -> None:
-        work = partial(_replayed, context, size, given, kept, told)
-        again.append(_beside(context, work))
-
     if not all(map(kept.has, (*late, *final))):
         # A round whose row was not written is played again, and so are those after it. Attackers
         # on the last defence learn from its releases, which are not kept: that round, too.
         whole = next((k for k, name in enumerate(late) if not kept.has(name)), len(late) - 1)
         for name in late[whole:]:
             (kept.path / f"{name}.npz").unlink(missing_ok=True)
-        _played(context, size, given, late[:whole], kept, told, begin_replay)
-    else:
-        begin_replay()
-    again[0]()
+        _played(context, size, given, late[:whole], kept, told)
+    _replayed(context, size, given, kept, told)  # last: beside it a round took two thirds longer
     return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
 
 
@@ -163,12 +156,8 @@ def _played(
     whole: Sequence[str],
     kept: Folder,
     told: Callable[[], None],
-    teams_made: Callable[[], None],
 ) -> None:
-    """The rounds after those of the file, then attackers from nothing on the last defence.
-
-    `teams_made` is called when the engine's workers have nothing left to do for them.
-    """
+    """The rounds after those of the file, then attackers from nothing on the last defence."""
     city, slots = context.world.city, given.ground.slots
     ground = Ground.of(city, slots)
     prior, shape = on_device(given.prior), given.models[0].shape
@@ -177,6 +166,7 @@ def _played(
         Equaliser(group=size.group, noise=given.noise, sweeps=size.sweeps),
         Schedule(steps=size.steps, users=size.batch, warm=True, precision=precision()),
         FLOOR,
+        copies=size.copies,
     )
     first = min(TEAMS_AT_ONCE, size.teams)
     known = teams_from(context, FIRST_TRAINING, first, size.users)
@@ -197,7 +187,6 @@ def _played(
     few = Defender(ground, prior, _pool(known), settings.equaliser)
     few.defended([one.net for one in met], guess, 0)
     training = _pool([*known, *others()])
-    teams_made()
     defender, tested = (
         Defender(ground, prior, pool, settings.equaliser) for pool in (training, tests)
     )
@@ -219,16 +208,11 @@ def _played(
         met.append(last.attacker)
     nets = [one.net for one in met[:-1]]
     _defence(size, given, nets, last.weight).save(kept.path / "defence.npz")
-    seed = release_seed(last.number, settings)
-    copies = [
-        last.seen.released,
-        *(defender.defended(nets, last.weight, seed + COPY * k)[0] for k in range(1, size.copies)),
-    ]
-    _finals(size, defender.pool.with_copies(copies), tested, last, kept, told)
+    _finals(size, defender, nets, tested, last, settings, kept, told)
 
 
 def _defence(
-    size: Size, given: DefenceModel, nets: Sequence[Network], weight: float
+    size: Size, given: DefenceModel, nets: Sequence[DeviceNetwork], weight: float
 ) -> DefenceModel:
     """What the last round defended with."""
     shape = given.models[0].shape
@@ -245,25 +229,34 @@ def _defence(
 
 
 def _finals(
-    size: Size, pool: Pool, tested: Defender, last: Round, kept: Folder, told: Callable[[], None]
+    size: Size,
+    defender: Defender,
+    nets: list[DeviceNetwork],
+    tested: Defender,
+    last: Round,
+    settings: RaceSettings,
+    kept: Folder,
+    told: Callable[[], None],
 ) -> None:
-    """Attackers from nothing on the last defence: one of the same family, one with transitions.
+    """Attackers from nothing on the last defence.
 
-    They have more releases than the race's own and more steps: an attacker who is short of data
-    flatters the defence.
+    One of the race's family on what the race's own attacker has learnt from, one with transitions,
+    and one with a release more of every team: an attacker who is short of data flatters the
+    defence.
     """
     ground, prior, tests = tested.ground, tested.prior, tested.pool
     sizes = ground.distance.shape[0], tests.slots
+    schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=precision())
     started = time.perf_counter()
 
-    def write(k: int, verdicts: list[Verdict]) -> None:
+    def write(who: str, verdicts: list[Verdict]) -> None:
         nonlocal started
         kept.write(
-            f"final-{k}",
+            f"final-{LAST.index(who)}",
             {
                 **last.record(),
-                "what": f"attacker {LAST[k]}",
-                "attacker": LAST[k],
+                "what": f"attacker {who}",
+                "attacker": who,
                 "verdicts": [vars(one) for one in verdicts],
                 "seconds": time.perf_counter() - started,
             },
@@ -271,20 +264,24 @@ def _finals(
         told()
         started = time.perf_counter()
 
-    schedule = Schedule(steps=size.final_steps, users=size.batch, seed=99, precision=precision())
-    scratch = train_release(ground, pool, NetworkShape(*sizes, *RELEASE_SIZE), prior, schedule)
-    write(
-        0,
-        [
-            verdict(ground, scratch, prior, tests, k, released)
+    def from_scratch(pool: Pool, steps: int) -> tuple[ReleaseModel, list[Verdict]]:
+        shape = NetworkShape(*sizes, *RELEASE_SIZE)
+        attack = train_release(ground, pool, shape, prior, replace(schedule, steps=steps))
+        return attack, [
+            verdict(ground, attack, prior, tests, k, released)
             for k, released in enumerate(last.releases)
-        ],
-    )
+        ]
+
+    scratch, verdicts = from_scratch(last.seen, size.final_steps)
+    write(SCRATCH, verdicts)
     moving = train_moving(
-        ground, pool, NetworkShape(*sizes, *RACE_SIZE), replace(schedule, steps=size.moving_steps)
+        ground,
+        last.seen,
+        NetworkShape(*sizes, *RACE_SIZE),
+        replace(schedule, steps=size.moving_steps),
     )
     write(
-        1,
+        MOVES,
         [
             judge(
                 ground, moving_scores(ground, moving, tests.reference[k], released),
@@ -293,6 +290,10 @@ def _finals(
             for k, released in enumerate(last.releases)
         ],
     )  # fmt: skip
+    seed = release_seed(last.number, settings) + COPY * size.copies
+    more, _, _ = defender.defended(nets, last.weight, seed)
+    copies = [*np.split(last.seen.released, size.copies), more]
+    write(RICHER, from_scratch(defender.pool.with_copies(copies), size.richer_steps)[1])
 
 
 def _pool(teams: Sequence[Team]) -> Pool:
