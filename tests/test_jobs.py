@@ -28,6 +28,7 @@ from tracecup.contest.stages import TIMINGS_FILE
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 from tracecup.jobs import (
+    PRODUCT_THREADS,
     DaskJobs,
     Jobs,
     ProcessJobs,
@@ -119,6 +120,20 @@ class TestProcessJobs:
         there = processes.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()
         assert signal.SIGINT in there
         assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    def test_every_process_has_its_products_in_one_thread(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in PRODUCT_THREADS:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv(PRODUCT_THREADS[0], "3")
+        jobs = ProcessJobs(1)
+        try:
+            found = [jobs.submit(os.getenv, name).result() for name in PRODUCT_THREADS]
+        finally:
+            jobs.shutdown()
+        assert found == ["3", "1", "1", "1"]
+        assert [os.environ.get(name) for name in PRODUCT_THREADS] == ["3", None, None, None]
 
     def test_stopped_nothing_goes_on(self) -> None:
         jobs = ProcessJobs(1)

@@ -32,6 +32,10 @@ from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 
 LOCAL, PROCESSES, DASK = "local", "processes", "dask://"
+PRODUCT_THREADS = (
+    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"
+)  # fmt: skip
+"""What libraries of matrix products call the number of their threads."""
 ENGINES = "local, processes or dask://HOST:PORT"
 TRIES = 4
 """How often a job is begun whose worker dies under it."""
@@ -199,10 +203,9 @@ class ProcessJobs(Jobs):
 
     def _send(self, outcome: Future[R], call: Callable[[], R], attempt: int) -> None:
         while True:
-            with self._lock:
-                pool = self._pool
             try:
-                with _without_interrupts():
+                with self._lock, _without_interrupts(), _products_in_one_thread():
+                    pool = self._pool
                     sent = pool.submit(call)
                 break
             except BrokenProcessPool:
@@ -349,3 +352,19 @@ def _without_interrupts() -> Iterator[None]:
 def _one_thread() -> None:
     """A process of many does its kernels in one thread."""
     os.environ["TRACECUP_THREADS"] = "1"
+
+
+@contextmanager
+def _products_in_one_thread() -> Iterator[None]:
+    """What starts here has its matrix products in one thread, unless somebody set another number.
+
+    These libraries take all cores in every process, and read their number when they are loaded: 16
+    processes on 16 cores had a load of 75.
+    """
+    new = [name for name in PRODUCT_THREADS if name not in os.environ]
+    os.environ.update(dict.fromkeys(new, "1"))
+    try:
+        yield
+    finally:
+        for name in new:
+            os.environ.pop(name, None)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax.numpy as jnp
 import numpy as np
@@ -26,7 +26,7 @@ from tracecup.attack.models.slotwise import slot_likelihoods
 from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
-from tracecup.jobs import all_done
+from tracecup.jobs import done_as_they_come
 from tracecup.learn.attack import ReleaseModel, Schedule, train_release
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser
@@ -59,6 +59,15 @@ FIRST_TRAINING = 301
 """Those that train; judged are those of the study `strength`."""
 
 R = TypeVar("R")
+
+
+class Replay(NamedTuple):
+    """A judged team by number in a round played again: s_U, s_R of the attacker, seconds."""
+
+    number: int
+    utility: float
+    reid: float
+    seconds: float
 
 
 def rounds(context: Context, size: Size) -> list[Cell]:
@@ -94,38 +103,46 @@ def _replayed(
     context: Context, size: Size, given: DefenceModel, kept: Folder, told: Callable[[], None]
 ) -> None:
     """Rounds whose attackers are in the file: each one on the defence that it was trained on."""
-    lacking = [k for k in range(1, size.given) if not kept.has(f"round{k:02d}")]
     teams = range(FIRST_TEAM, FIRST_TEAM + size.tests)
     calls = [
-        partial(_once_more, context.travelling, number, size, given, k)
-        for k in lacking
+        (k, partial(_once_more, context.travelling, number, size, given, k))
+        for k in range(1, size.given)
+        if not kept.has(f"round{k:02d}")
         for number in teams
     ]
-    step = len(calls) if context.executor is not None else len(teams)
-    for low in range(0, len(calls), step):
-        found = all_done(context.executor, calls[low : low + step])
-        for at in range(0, len(found), len(teams)):
-            k = lacking[(low + at) // len(teams)]
-            mine = found[at : at + len(teams)]
-            kept.write(
-                f"round{k:02d}",
-                {
-                    "number": k,
-                    "what": f"round {k} again",
-                    "attacker": RETRAINED,
-                    "utility": [utility for utility, *_ in mine],
-                    "verdicts": [{"reid": reid} for _, reid, _ in mine],
-                    "earlier": [],
-                    "seconds": sum(seconds for *_, seconds in mine),
-                },
-            )
-            told()
+    found: dict[int, list[Replay]] = {k: [] for k, _ in calls}
+    for k, replay in _as_they_come(context.executor, calls):
+        found[k].append(replay)
+        if len(found[k]) < len(teams):
+            continue
+        mine = sorted(found[k])  # by the number of the team, whoever was first
+        kept.write(
+            f"round{k:02d}",
+            {
+                "number": k,
+                "what": f"round {k} again",
+                "attacker": RETRAINED,
+                "utility": [one.utility for one in mine],
+                "verdicts": [{"reid": one.reid} for one in mine],
+                "earlier": [],
+                "seconds": sum(one.seconds for one in mine),
+            },
+        )
+        told()
 
 
-def _once_more(
-    context: Context, number: int, size: Size, given: DefenceModel, k: int
-) -> tuple[float, float, float]:
-    """s_U of the defence that has met k attackers, s_R of the next one on it, seconds.
+def _as_they_come(
+    executor: Executor | None, calls: Sequence[tuple[int, Callable[[], R]]]
+) -> Iterator[tuple[int, R]]:
+    """Key and result of every call: here one after the other, or as workers are done with them."""
+    if executor is None:
+        yield from ((key, call()) for key, call in calls)
+    else:
+        yield from ((key, done.result()) for key, done in done_as_they_come(executor, calls))
+
+
+def _once_more(context: Context, number: int, size: Size, given: DefenceModel, k: int) -> Replay:
+    """The defence that has met k attackers, and the next one on it.
 
     By the methods that run without JAX; the weight of so few models is sought from a guess.
     """
@@ -146,7 +163,7 @@ def _once_more(
     score = Scorer(team.city).score(Truth(team.original, table), {"reid": [answer]}).of("reid")
     assert score is not None
     utility = utility_score(team.city, team.original, cells).value
-    return utility, score.value, time.perf_counter() - started
+    return Replay(number, utility, score.value, time.perf_counter() - started)
 
 
 def _played(
