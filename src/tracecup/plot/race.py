@@ -41,13 +41,13 @@ def race(result: StudyResult) -> list[Picture]:
     numbers = [row["round"] for row in played]
     for axes, (score, ends) in zip(panels, SCORES.items(), strict=True):
         _line(axes, played, score, ends, "attacker retrained on the defence")
-        for row in rows:
-            if row["attacker"] in OTHER:
-                marker, colour = OTHER[row["attacker"]]
-                axes.plot(
-                    row["round"] + 0.12, row[score], marker, color=colour,
-                    label=f"another one {row['attacker']}",
-                )  # fmt: skip
+        others = [row for row in rows if row["attacker"] in OTHER]
+        for k, row in enumerate(others, 1):  # beside each other: their scores may be close
+            marker, colour = OTHER[row["attacker"]]
+            axes.plot(
+                row["round"] + 0.25 * k, row[score], marker, color=colour,
+                label=f"another one {row['attacker']}",
+            )  # fmt: skip
         axes.set_title(TITLES[score])
         axes.set_xlabel("round: each defence has met all attackers before")
         axes.set_xticks(numbers)
