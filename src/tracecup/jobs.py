@@ -170,10 +170,17 @@ def _prepared(prepare: Callable[[], object], packed: bytes) -> Any:
 
 
 class ProcessJobs(Jobs):
-    """Processes of this machine; if one dies, all are made anew and what they had is done again."""
+    """Processes of this machine; if one dies, all are made anew and what they had is done again.
+
+    Each does its matrix products in one thread, unless somebody set another number: libraries take
+    all cores in every process (16 processes on 16 cores had a load of 75) and read their number
+    when they are loaded, so it stands in the environment until the shutdown.
+    """
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or thread_count()
+        self._limited = [name for name in PRODUCT_THREADS if name not in os.environ]
+        os.environ.update(dict.fromkeys(self._limited, "1"))
         self._lock, self._stopped = Lock(), False
         self._pool = self._new_pool()
 
@@ -186,6 +193,8 @@ class ProcessJobs(Jobs):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End the processes when their jobs are done."""
         self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+        while self._limited:
+            os.environ.pop(self._limited.pop(), None)
 
     def stop(self) -> None:
         """End the processes at once."""
@@ -203,9 +212,10 @@ class ProcessJobs(Jobs):
 
     def _send(self, outcome: Future[R], call: Callable[[], R], attempt: int) -> None:
         while True:
+            with self._lock:
+                pool = self._pool
             try:
-                with self._lock, _without_interrupts(), _products_in_one_thread():
-                    pool = self._pool
+                with _without_interrupts():
                     sent = pool.submit(call)
                 break
             except BrokenProcessPool:
@@ -352,19 +362,3 @@ def _without_interrupts() -> Iterator[None]:
 def _one_thread() -> None:
     """A process of many does its kernels in one thread."""
     os.environ["TRACECUP_THREADS"] = "1"
-
-
-@contextmanager
-def _products_in_one_thread() -> Iterator[None]:
-    """What starts here has its matrix products in one thread, unless somebody set another number.
-
-    These libraries take all cores in every process, and read their number when they are loaded: 16
-    processes on 16 cores had a load of 75.
-    """
-    new = [name for name in PRODUCT_THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(new, "1"))
-    try:
-        yield
-    finally:
-        for name in new:
-            os.environ.pop(name, None)

@@ -252,7 +252,8 @@ class TestSentences:
 
     def test_without_table(self):
         said = sentences(audit(subject(HOME, HOME, SetTraces.of_traces(HOME), table=None)))
-        assert "7 trace inferences were run. Known to be stronger" in said[0]
+        ran = "7 trace inferences (VisitProb, HomeProb, Fuzzy, Replay, Prior) were run. Known to be"
+        assert ran in said[0]
         assert "without the ID table" in said[1]
 
     def test_caveat_denies_a_proof(self):

@@ -105,12 +105,16 @@ class Subject:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """One attack: s_R or s_T, for trace inference also the expected error (km)."""
+    """One attack: s_R or s_T, for trace inference also the expected error (km).
+
+    `remark` says what the attack knew, such as the held-out log-likelihood of its prior.
+    """
 
     attack: str
     score: Score
     error: Score | None
     seconds: float
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -331,12 +335,14 @@ def audited(
             raise InvalidTraces(f"{method} is scored against an ID table, and there is none")
         guess = method.identify(case, draw)
         took = time.perf_counter() - started
-        return Audited(str(method), reid_score(subject.table, guess, confidence), None, took)
+        named = reid_score(subject.table, guess, confidence)
+        return Audited(str(method), named, None, took, method.remark(case))
     inferred = method.infer(case, draw)
     took = time.perf_counter() - started
     truth = (subject.city, subject.original, inferred)
     score = observed_inference(*truth, confidence=confidence)
-    return Audited(str(method), score, observed_error(*truth, confidence=confidence), took)
+    error = observed_error(*truth, confidence=confidence)
+    return Audited(str(method), score, error, took, method.remark(case))
 
 
 def _known(value: float) -> float | None:

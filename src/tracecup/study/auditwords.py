@@ -5,6 +5,7 @@ Says beside every number what it is measured against, and what it does not prove
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ CAVEATS = (
 
 def sentences(audit: Audit) -> list[str]:
     """The findings, one after the other."""
-    parts = (_identification, _inference, _usefulness, _persons)
+    parts = (_identification, _inference, _usefulness, _persons, _knowledge)
     return [known_stronger(audit), *(sentence for part in parts for sentence in part(audit))]
 
 
@@ -89,9 +90,21 @@ def known_stronger(audit: Audit) -> str:
         stronger.append("networks trained on public data (Learned-R, Learned-T)")
     known = f" Known to be stronger: {'; '.join(stronger)}." if stronger else ""
     return (
-        f"{len(audit.reid)} re-identifications and {len(audit.trace)} trace inferences were run."
-        f"{known}"
+        f"{_run(audit.reid, 're-identifications')} and {_run(audit.trace, 'trace inferences')} "
+        f"were run.{known}"
     )
+
+
+def _run(attacks: Sequence[Audited], kind: str) -> str:
+    """How many attacks, and the methods that they are variants of."""
+    families = dict.fromkeys(one.attack.partition("(")[0].rpartition("-")[0] for one in attacks)
+    return f"{len(attacks)} {kind}" + (f" ({', '.join(families)})" if families else "")
+
+
+def _knowledge(audit: Audit) -> list[str]:
+    """What attacks knew, such as the held-out log-likelihood of a prior."""
+    told = [f"{one.attack}: {one.remark}" for one in (*audit.reid, *audit.trace) if one.remark]
+    return [f"What attacks knew: {'; '.join(told)}."] if told else []
 
 
 def _identification(audit: Audit) -> list[str]:
@@ -222,7 +235,7 @@ def _name(one: Audited | None) -> str | None:
 
 
 def _attacked(one: Audited) -> dict[str, Any]:
-    found = _score(one.score) | {"seconds": one.seconds}
+    found = _score(one.score) | {"seconds": one.seconds, "knew": one.remark}
     if one.error is not None:
         found["expected_error_km"] = one.error.value
         found["expected_error_interval"] = _ends(one.error.interval)

@@ -181,6 +181,8 @@ def _hand_out(
     ]
     total = len(teams) * sum(len(met_by) for _, met_by in plan)
     done = total - sum(new for (_, new), _ in lacking)
+    if context.tell:
+        context.tell(done, total)
     for (cells, new), future in done_as_they_come(executor, lacking):
         cells.keep(future.result())
         done += new

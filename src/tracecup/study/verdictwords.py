@@ -1,6 +1,6 @@
 """The verdict in plain sentences, what to do, and the whole answer as plain JSON.
 
-The first sentence says the verdict and how much was looked at.
+The first line says the verdict, how much was looked at, what was run and what is stronger.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from tracecup.study.verdict import Answer
 
 
 def verdict(answer: Answer) -> list[str]:
-    """The verdict in a few sentences; the first one is the answer."""
+    """The verdict in a few lines; the first one is the answer, and what it rests on."""
     worst = answer.worst
-    said = [f"{_headline(answer)} {audited(worst)}"]
+    said = [f"{_headline(answer)} {audited(worst)} {known_stronger(worst)}"]
     said += [note for note in worst.subject.notes if note.startswith(WARNING)]
     if len(answer.settings) > 1:
         shares = ", ".join(f"{one.words}: {percent(one.rate)}" for one in answer.settings)
         said.append(f"Named by way of cutting the records, the worst first: {shares}.")
     if answer.exposure is not None:
         said += _exposed(answer.exposure)
-    said.append(known_stronger(worst))
     return said
 
 

@@ -72,8 +72,7 @@ class Replay(NamedTuple):
 
 def rounds(context: Context, size: Size) -> list[Cell]:
     """The rounds of the race, then other attackers on its last defence."""
-    given = defence_model(SHIPPED)
-    given = replace(given, models=given.models[: size.given])
+    given = _first_models(defence_model(SHIPPED), size.given)
     weights = (
         net.arrays[name] for net in (given.prior, *given.models) for name in net.shape.arrays
     )
@@ -97,6 +96,13 @@ def rounds(context: Context, size: Size) -> list[Cell]:
         _played(context, size, given, late[:whole], kept, told)
     _replayed(context, size, given, kept, told)  # last: beside it a round took two thirds longer
     return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
+
+
+def _first_models(defence: DefenceModel, count: int) -> DefenceModel:
+    """The defence when it had met the first `count` attackers; its weight is about what it was."""
+    left_out = len(defence.models) - count
+    models, weight = defence.models[:count], defence.weight / SHRINK**left_out
+    return replace(defence, models=models, weight=weight)
 
 
 def _replayed(
@@ -148,9 +154,7 @@ def _once_more(context: Context, number: int, size: Size, given: DefenceModel, k
     """
     started = time.perf_counter()
     team = context.long_team(number, size.users)
-    met = replace(
-        given, models=given.models[:k], weight=given.weight / SHRINK ** (len(given.models) - k)
-    )
+    met = _first_models(given, k)
     seed = context.seed_of("race", "again", team.name, str(k))
     with TemporaryDirectory() as folder:
         file = Path(folder) / "defence.npz"
@@ -235,9 +239,12 @@ def _defence(
     shape = given.models[0].shape
     later = [plain_network(shape, net) for net in nets[size.given :]]
     said = (f"Equalise, round {k}" for k in range(size.given, size.rounds))
+    before = given.training
     training = replace(
-        given.training,
-        defences=(*given.training.defences[: size.given], *said),
+        before,
+        data=f"{before.data}; the first {size.given} with {before.teams} teams and {before.steps} "
+        "steps at most",
+        defences=(*before.defences[: size.given], *said),
         teams=size.teams,
         steps=size.steps,
     )
