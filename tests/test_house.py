@@ -121,6 +121,18 @@ class TestNames:
         assert later == []
 
 
+class TestDeclaredOnce:
+    def test_endings_of_packed_files_stand_where_they_are_packed(self):
+        """Who lists the ways to pack lists gzip; what is stored is packed by zstd, and says so."""
+        ending = re.compile(r"""["'](\.csv)?\.gz["']""")
+        found = {
+            path.relative_to(SOURCE).as_posix()
+            for path in SOURCE.rglob("*.py")
+            if ending.search(path.read_text())
+        }
+        assert found == {"safeio.py"}
+
+
 class TestImports:
     def test_nothing_slow_is_imported_before_it_is_needed(self):
         slow = {

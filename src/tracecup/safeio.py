@@ -320,7 +320,9 @@ _BROKEN: tuple[type[Exception], ...] = (
     *(error for one in COMPRESSIONS for error in one.broken),
 )
 PARQUET_SUFFIX = ".parquet"
-DATA_SUFFIXES = (".csv", *(f".csv{one.suffix}" for one in COMPRESSIONS), PARQUET_SUFFIX)
+TEXT_SUFFIXES = (".csv", *(f".csv{one.suffix}" for one in COMPRESSIONS))
+"""How the names of text files may end, plain and packed."""
+DATA_SUFFIXES = (*TEXT_SUFFIXES, PARQUET_SUFFIX)
 """How the names of trace files and tables may end."""
 
 

@@ -18,12 +18,11 @@ from tracecup.contest.filenames import ContestFile, attack_file, parse_file_name
 from tracecup.contest.judging.answers import ANSWERS, Answer
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.rng import child_seed
-from tracecup.safeio import atomic_write
+from tracecup.safeio import TEXT_SUFFIXES, atomic_write
 from tracecup.traces.files import read_released, read_traces
 
 Attack = ReidAttack | InferenceAttack
 CITY, CLOCK = "info_region", "info_time"
-ENDINGS = (".csv", ".csv.gz", ".csv.zst")
 OLDEST = (1980, 1, 1, 0, 0, 0)
 """The date of every file in the zip, so that the same answers are the same bytes."""
 
@@ -177,7 +176,7 @@ def _pack(packed: zipfile.ZipFile, plain: Path) -> None:
 
 
 def _table(folder: Path, stem: str) -> Path:
-    for ending in ENDINGS:
+    for ending in TEXT_SUFFIXES:
         for path in sorted(folder.rglob(f"{stem}{ending}")):
             return path
     raise UnreadableFile(folder / f"{stem}.csv", "no such file or folder")

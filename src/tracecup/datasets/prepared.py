@@ -21,6 +21,7 @@ from tracecup.errors import InvalidFile, Problem, UnreadableFile
 from tracecup.records import PEOPLE_FLOW, Records, Timetable
 from tracecup.records.delimited import TextLayout, read_text, text_of
 from tracecup.records.files import PUBLISHED, one_chain, published_times
+from tracecup.safeio import COMPRESSIONS
 from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
@@ -28,7 +29,7 @@ USER_INDEX = TextLayout(("user_id", "user_index"), header=True)
 PLACE_INDEX = TextLayout(("poi_id", "poi_index", "category"), header=True)
 PLACES = TextLayout(("poi_id", "y", "x"), header=True)
 HOSPITAL = "building/Hospital"
-ENDINGS = ("", ".gz", ".zst")
+ENDINGS = ("", *(one.suffix for one in COMPRESSIONS))
 
 
 def read_prepared(
@@ -96,7 +97,7 @@ def _find(folder: str | PathLike[str], name: str) -> Path:
         path = Path(folder) / (name + ending)
         if path.exists():
             return path
-    raise UnreadableFile(Path(folder) / name, "no such file (nor with .gz or .zst)")
+    raise UnreadableFile(Path(folder) / name, f"no such file (nor with {' or '.join(ENDINGS[1:])})")
 
 
 def _user_index(path: Path) -> dict[int, int]:

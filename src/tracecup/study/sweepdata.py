@@ -17,12 +17,11 @@ from tracecup.attack.learned import shipped_suits
 from tracecup.city import City, read_city, read_clock
 from tracecup.contest.archive.folder import ABOUT_FILE, CITY_FILE, CLOCK_FILE, Archive
 from tracecup.errors import InvalidParameter, UnreadableFile
-from tracecup.safeio import MIB, open_regular
+from tracecup.safeio import DATA_SUFFIXES, MIB, TEXT_SUFFIXES, open_regular
 from tracecup.traces import Traces
 from tracecup.traces.files import read_traces
 
-ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".parquet")
-_FILE = re.compile(r"(reftraces|orgtraces)(?:_(.+?))?(\.csv|\.csv\.gz|\.csv\.zst|\.parquet)")
+_FILE = re.compile(rf"(reftraces|orgtraces)(?:_(.+?))?({'|'.join(map(re.escape, DATA_SUFFIXES))})")
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def _teams(folder: Path, name: str) -> list[DataSet]:
     if not teams:
         raise InvalidParameter(
             f"{folder} holds no team with both reftraces_TEAM and orgtraces_TEAM "
-            f"({', '.join(ENDINGS)})"
+            f"({', '.join(DATA_SUFFIXES)})"
         )
     city, clock = _table(folder, "info_region"), _table(folder, "info_time")
     return [
@@ -146,7 +145,7 @@ def _teams(folder: Path, name: str) -> list[DataSet]:
 
 
 def _table(folder: Path, stem: str) -> Path:
-    for ending in ENDINGS[:-1]:
+    for ending in TEXT_SUFFIXES:
         if (folder / f"{stem}{ending}").is_file():
             return folder / f"{stem}{ending}"
     raise UnreadableFile(folder / f"{stem}.csv", "no such file or folder")

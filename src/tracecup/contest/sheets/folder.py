@@ -18,6 +18,7 @@ from tracecup.contest.sheets.rounds import Round
 from tracecup.contest.sheets.standings import standings
 from tracecup.contest.sheets.utilities import read_utilities
 from tracecup.errors import InvalidTraces
+from tracecup.safeio import TEXT_SUFFIXES
 from tracecup.score import FLOOR
 
 Part = Literal["reid", "trace", "utility"]
@@ -29,7 +30,9 @@ _PARTS: dict[str, Part] = {
     "traceinference": "trace",
     "utility": "utility",
 }
-_FILE = re.compile(r"([A-Za-z0-9-]+)_([a-z]+)\.csv(?:\.gz|\.zst)?", re.ASCII)
+_FILE = re.compile(
+    rf"([A-Za-z0-9-]+)_([a-z]+)(?:{'|'.join(map(re.escape, TEXT_SUFFIXES))})", re.ASCII
+)
 _SHEET = re.compile(r"(.*?)\s*\((.*)\)")
 ONLY_ROUND = "final"
 # Sheets of a workbook that add rounds up or draw them.

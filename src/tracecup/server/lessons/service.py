@@ -18,7 +18,7 @@ from tracecup.contest.classroom.lessons import Lesson, Outcome, Step
 from tracecup.contest.classroom.practice import RULES, Practice, packed_practice, practice
 from tracecup.errors import InvalidFile, InvalidParameter
 from tracecup.rng import child_seed
-from tracecup.safeio import MIB
+from tracecup.safeio import DATA_SUFFIXES, MIB
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor, Role
@@ -155,9 +155,8 @@ def _number(content: bytes) -> int:
 
 def _checked(lesson: Lesson, step: Step, seed: int, content: bytes, name: str) -> Outcome:
     ending = "".join(Path(name).suffixes[-2:]).lower()
-    known = (".csv", ".csv.gz", ".csv.zst", ".parquet")
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"answer{ending if ending in known else '.csv'}"
+        path = Path(folder) / f"answer{ending if ending in DATA_SUFFIXES else '.csv'}"
         path.write_bytes(content)
         try:
             return lessons.check_file(lesson, step, seed, path)
