@@ -71,7 +71,12 @@ EXTRAS = {
     "learn": Extra(
         "from tracecup.learn import require_jax; require_jax(); print('JAX')",
         ("tracecup.learn.", "tracecup.study.racing."),
-        ("tests/device/test_search.py", "tests/synth/test_ondevice.py"),
+        (
+            "tests/device/test_search.py",
+            "tests/synth/test_ondevice.py",
+            "tests/learn/test_learn.py",
+            "tests/study/test_racing.py",
+        ),
     ),
     "gpu": Extra(
         "import jax; print('JAX', jax.__version__)",
