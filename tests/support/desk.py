@@ -21,6 +21,7 @@ from tracecup.server.models import Contest, Release, Round, StoredFile, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions import scoring
 from tracecup.server.submissions import service as submissions
+from tracecup.server.submissions.intake import Accepted
 from tracecup.traces.files import write_obfuscated, write_traces
 
 REGIONS, USERS = 16, 24
@@ -115,7 +116,7 @@ class Desk:
         self.round.judging_at = self.round.judged_at = self.round.published_at = clock.now()
         self.round.save()
 
-    def hand_in(self, team: Team, source, **more) -> submissions.Accepted:
+    def hand_in(self, team: Team, source, **more) -> Accepted:
         """Hand in a file; a release of the trace challenge unless told otherwise."""
         if isinstance(source, bytes):
             source = io.BytesIO(source)
@@ -130,7 +131,7 @@ class Desk:
         }
         return submissions.receive(self.round, team, source=source, **{**given, **more})
 
-    def answer(self, team: Team, target: int, source=None, **more) -> submissions.Accepted:
+    def answer(self, team: Team, target: int, source=None, **more) -> Accepted:
         """Hand in an ID table against a team's release."""
         given = {"kind": "reid", "target": target, "file_name": "etable.csv"}
         return self.hand_in(team, source or self.table(), **{**given, **more})

@@ -15,7 +15,7 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Download, Job, Release, StoredFile
 from tracecup.server.results import downloads
-from tracecup.server.results import service as results
+from tracecup.server.results.archiving import archive_folder
 from tracecup.server.storage import store
 from tracecup.traces.files import write_obfuscated
 
@@ -94,7 +94,7 @@ class TestReceipts:
     def test_a_judge_who_committed_to_other_bytes_is_found(self, court, tmp_path):
         """Release, ID table, verdict, commitment and opening agree; only the receipt does not."""
         court.to_results()
-        archive = Archive(results.archive_folder(court.round, tmp_path / "archive"))
+        archive = Archive(archive_folder(court.round, tmp_path / "archive"))
         given = {one.sha256 for team in court.teams.values() for one in team.submissions.all()}
         assert {one.sha256 for one in archive.receipts.values()} == given
         assert verify(archive.root) == []
@@ -123,4 +123,4 @@ class TestReceipts:
 
         rot(court.teams[1].submissions.get(kind="release").sha256)
         with pytest.raises(Refused, match="damaged"):
-            results.archive_folder(court.round, tmp_path / "another")
+            archive_folder(court.round, tmp_path / "another")

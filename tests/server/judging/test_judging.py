@@ -27,8 +27,8 @@ from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submissio
 from tracecup.server.organising import repairs
 from tracecup.server.organising.running import extend
 from tracecup.server.storage import store
-from tracecup.server.submissions import service as submissions
-from tracecup.server.submissions.service import quota
+from tracecup.server.submissions import choices
+from tracecup.server.submissions.quotas import quota
 from tracecup.server.web import arrivals
 from tracecup.traces.files import read_id_table
 
@@ -368,13 +368,13 @@ class TestScoring:
     def test_an_answer_restored_while_its_job_ends_is_scored(self, court, monkeypatch):
         court.to_attack()
         given = court.attack(1, 2)
-        submissions.withdraw(given, SYSTEM)
+        choices.withdraw(given, SYSTEM)
         really = scoring.prepare
 
         def restored_meanwhile(job):
             task = really(job)
             if Submission.objects.get(pk=given.pk).state == "withdrawn":
-                submissions.restore(given, SYSTEM, why="by mistake")
+                choices.restore(given, SYSTEM, why="by mistake")
             return task
 
         monkeypatch.setattr(kind_of("score"), "prepare", restored_meanwhile)
@@ -386,20 +386,20 @@ class TestScoring:
         given = court.attack(1, 2)
         drain()
         repairs.rerun(given, Actor(organiser), "a new scorer")
-        submissions.withdraw(given, SYSTEM)
+        choices.withdraw(given, SYSTEM)
         drain()
-        assert submissions.restore(given, SYSTEM).state == "queued"
+        assert choices.restore(given, SYSTEM).state == "queued"
         drain()
         assert Submission.objects.get(pk=given.pk).state == "scored"
 
     def test_withdrawn_answer_is_not_scored_until_restored(self, court):
         court.to_attack()
         given = court.attack(1, 2)
-        submissions.withdraw(given, SYSTEM)
+        choices.withdraw(given, SYSTEM)
         drain()
         given.refresh_from_db()
         assert (given.state, given.score) == ("withdrawn", None)
-        submissions.restore(given, SYSTEM, why="by mistake")
+        choices.restore(given, SYSTEM, why="by mistake")
         drain()
         assert Submission.objects.get(pk=given.pk).state == "scored"
 

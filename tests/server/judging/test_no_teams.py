@@ -9,7 +9,7 @@ from tracecup.contest.entries import BENCHMARK
 from tracecup.server.jobs.worker import drain
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Job, Release
-from tracecup.server.results import service as results
+from tracecup.server.results.archiving import archive_folder
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ def test_it_ends_with_results_and_an_archive(contest, final, at, client, organis
     final.refresh_from_db()
     assert final.released_at is not None
     assert list(Release.objects.values_list("label", flat=True)) == [BENCHMARK.label]
-    assert verify(results.archive_folder(final, tmp_path / "archive")) == []
+    assert verify(archive_folder(final, tmp_path / "archive")) == []
     for page in ("", "results/"):
         assert client.get(f"/c/{contest.slug}/{page}").status_code == 200
     client.force_login(organiser)

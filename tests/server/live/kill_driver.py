@@ -175,9 +175,7 @@ class Stage:
         from tracecup.server import auditlog as log
         from tracecup.server.jobs.queue import dead_jobs
         from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-        from tracecup.server.results.service import (
-            archive_folder,
-        )
+        from tracecup.server.results.archiving import archive_folder
         from tracecup.server.resultsets import (
             published,
         )

@@ -490,7 +490,7 @@ class Contest:
         self.served.python(
             "from pathlib import Path\n"
             "from tracecup.server.models import Round\n"
-            "from tracecup.server.results.service import archive_folder\n"
+            "from tracecup.server.results.archiving import archive_folder\n"
             f"archive_folder(Round.objects.get(), Path({str(made)!r}))\n"
         )
         assert verify(made, rerun_samples=True) == []

@@ -18,10 +18,10 @@ from tracecup.server.organising.data import run_page
 from tracecup.server.organising.data_scores import dry_run
 from tracecup.server.results.certificates import certificates_of
 from tracecup.server.results.data import results_page, table
-from tracecup.server.results.service import overall
-from tracecup.server.submissions import service as submissions
+from tracecup.server.resultsets import overall
+from tracecup.server.submissions import choices
+from tracecup.server.submissions.choices import counting
 from tracecup.server.submissions.data import attack_page
-from tracecup.server.submissions.service import counting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("city_is_read_once")]
 
@@ -165,7 +165,7 @@ class TestCounts:
         before = attack_page(role, desk.round).missing
         for first in (1, 2):
             made = desk.answer(team, 2, desk.table(first)).submission
-            submissions.withdraw(made, Actor(person, "page"))
+            choices.withdraw(made, Actor(person, "page"))
         assert attack_page(role, desk.round).missing == before - 1
 
     def test_bits_are_those_of_the_feedback_that_holds(self, desk, team, attackable):

@@ -30,7 +30,9 @@ from tracecup.server.models import (
 from tracecup.server.organising.data_scores import scores_page
 from tracecup.server.organising.running import freeze, open_archive
 from tracecup.server.results import service as results
+from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.downloads import files_for
+from tracecup.server.resultsets import overall, published, table_rows
 from tracecup.server.storage import store
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +41,7 @@ pytestmark = pytest.mark.django_db
 class TestArchiveFolder:
     def test_verification_finds_no_difference(self, court, tmp_path):
         court.to_results()
-        folder = results.archive_folder(court.round, tmp_path / "archive")
+        folder = archive_folder(court.round, tmp_path / "archive")
         assert verify(folder, rerun_samples=True) == []
         archive = Archive(folder)
         assert len(archive.published()) == 3
@@ -51,12 +53,12 @@ class TestArchiveFolder:
         court.teams[1].save()
         court.at("results")
         drain()
-        found = results.published(court.fresh().round)
-        rows = {row["pubtraces"]: row for row in results.table_rows(found, "releases")}
+        found = published(court.fresh().round)
+        rows = {row["pubtraces"]: row for row in table_rows(found, "releases")}
         assert rows["pubtraces_team001_data02_TRP.csv"]["hors_concours"]
-        places = {row["team"]: row for row in results.table_rows(found, "awards")}
+        places = {row["team"]: row for row in table_rows(found, "awards")}
         assert places["team001"]["excluded"] == "hors concours"
-        folder = results.archive_folder(court.round, tmp_path / "archive")
+        folder = archive_folder(court.round, tmp_path / "archive")
         assert verify(folder) == []
 
     def test_with_more_tries_than_the_rules_give(self, court, tmp_path):
@@ -72,11 +74,11 @@ class TestArchiveFolder:
         scores = [court.attack(1, 2, what=k) for k in (1, 2, 3)]
         court.at("results")
         drain()
-        folder = results.archive_folder(court.fresh().round, tmp_path / "archive")
+        folder = archive_folder(court.fresh().round, tmp_path / "archive")
         assert verify(folder) == []
         for one in scores:
             one.refresh_from_db()
-        cell = _cell(results.published(court.round), "reid", 2, "team001")
+        cell = _cell(published(court.round), "reid", 2, "team001")
         assert cell["score"] == min(one.score for one in scores)
 
     def test_zip_of_it_is_the_organisers(self, court, tmp_path):
@@ -95,7 +97,7 @@ class TestComputeResultSet:
         given = court.attack_all()
         court.at("results")
         drain()
-        found = results.published(court.fresh().round)
+        found = published(court.fresh().round)
         for one in given:
             one.refresh_from_db()
         two_tries = min(given[0].score, given[1].score)
@@ -110,22 +112,20 @@ class TestComputeResultSet:
 
     def test_invalid_and_missing_releases_have_no_privacy(self, court):
         court.to_results()
-        rows = {
-            r["team"]: r for r in results.table_rows(results.published(court.round), "releases")
-        }
+        rows = {r["team"]: r for r in table_rows(published(court.round), "releases")}
         for team in ("003", "004"):
             assert (rows[team]["s_R_min"], rows[team]["s_T_min"]) == (0.0, 0.0)
 
     def test_tells_scorer_inputs_and_seconds(self, court):
         court.to_results()
-        found = results.published(court.round)
+        found = published(court.round)
         assert found.scorer.startswith("tracecup ")
         assert len(found.inputs_sha256) == 64
         assert found.seconds > 0
 
     def test_again_is_a_new_set_with_the_same_numbers(self, court):
         court.to_results()
-        first = results.published(court.round)
+        first = published(court.round)
         made = results.compute_result_set(court.round, "to be sure", SYSTEM)
         assert made.state == "computing"
         drain()
@@ -133,7 +133,7 @@ class TestComputeResultSet:
         assert (made.state, made.number) == ("draft", 2)
         assert made.tables == first.tables
         assert results.rank_diff(first, made) == []
-        assert results.published(court.round) == first
+        assert published(court.round) == first
 
     def test_waits_for_answers_that_are_not_scored(self, court):
         court.to_attack().attack_all()
@@ -167,7 +167,7 @@ class TestComputeResultSet:
         made = court.fresh().round.result_sets.get()
         assert made.state == "draft"
         assert court.round.released_at is None
-        assert not [c for c in results.table_rows(made, "cells") if c["attacker"] == "team001"]
+        assert not [c for c in table_rows(made, "cells") if c["attacker"] == "team001"]
         kept.refresh_from_db()
         assert _cell(made, "reid", 1, "team002")["score"] == kept.score
 
@@ -197,7 +197,7 @@ class TestPublishResultSet:
     def test_goes_out_by_itself(self, court):
         court.to_results()
         assert court.round.released_at is not None
-        assert results.published(court.round).number == 1
+        assert published(court.round).number == 1
         names = set(
             StoredFile.objects.filter(kind="results", audience="all").values_list("name", flat=True)
         )
@@ -219,13 +219,13 @@ class TestPublishResultSet:
 
     def test_the_one_before_is_kept(self, court):
         court.to_results()
-        first = results.published(court.round)
+        first = published(court.round)
         results.compute_result_set(court.round, "an appeal", SYSTEM)
         drain()
         second = court.round.result_sets.get(number=2)
         results.publish_result_set(second, SYSTEM, "an appeal")
         first.refresh_from_db()
-        assert (first.state, results.published(court.round).number) == ("superseded", 2)
+        assert (first.state, published(court.round).number) == ("superseded", 2)
         entry = LogEntry.objects.filter(action="results.published").last()
         assert (entry.before, entry.after) == ({"number": 1}, {"number": 2})
 
@@ -246,7 +246,7 @@ class TestRankDiff:
         withdrawn = court.hand_in(2, exact, kind="trace", target=1)
         court.at("results")
         drain()
-        first = results.published(court.fresh().round)
+        first = published(court.fresh().round)
         withdrawn.state = "withdrawn"
         withdrawn.save()
         results.compute_result_set(court.round, "withdrawn", SYSTEM)
@@ -276,12 +276,12 @@ class TestMaySeeScores:
 class TestLiveBoard:
     def test_agrees_with_the_results(self, court):
         court.to_results()
-        board, found = results.live_board(court.round), results.published(court.round)
-        for row in results.table_rows(found, "releases"):
+        board, found = results.live_board(court.round), published(court.round)
+        for row in table_rows(found, "releases"):
             for kind, column in (("reid", "s_R_min"), ("trace", "s_T_min")):
                 live = next(r for r in board[kind]["rows"] if r["release"] == row["pubtraces"])
                 assert live["minimum"] == row[column]
-        for row in results.table_rows(found, "sums"):
+        for row in table_rows(found, "sums"):
             assert board[row["kind"]]["sums"][row["attacker"]] == pytest.approx(row["sum"])
         assert json.loads(json.dumps(board)) == board
 
@@ -289,11 +289,11 @@ class TestLiveBoard:
 class TestOverall:
     def test_one_round_gives_its_own_awards(self, court):
         court.to_results()
-        found = results.overall(court.contest)
+        found = overall(court.contest)
         weight = court.round.rules.weight
         told = {
             (row["award"], row["team"]): row["value"]
-            for row in results.table_rows(results.published(court.round), "awards")
+            for row in table_rows(published(court.round), "awards")
             if row["rank"]
         }
         for key, award in found.items():
@@ -306,22 +306,22 @@ class TestOverall:
         early = replace(RoundRules(), name="early", weight=2.0)
         with_rules(court.contest, rounds=(early, *rules.rounds))
         other = Round.objects.create(contest=court.contest, name="early", position=5)
-        alone = results.overall(court.contest)["overall"].places
-        copy = results.published(court.round)
+        alone = overall(court.contest)["overall"].places
+        copy = published(court.round)
         copy.pk, copy.round = None, other
         copy.save()
-        both = results.overall(court.contest)["overall"].places
+        both = overall(court.contest)["overall"].places
         weight = court.round.rules.weight
         for before, after in zip(alone, both, strict=True):
             assert after.value == pytest.approx(before.value * (weight + 2) / weight)
 
     def test_nothing_without_results(self, court):
-        assert results.overall(court.contest) == {}
+        assert overall(court.contest) == {}
 
 
 def test_published_csv_is_what_the_tables_say(court):
     court.to_results()
-    found = results.published(court.round)
+    found = published(court.round)
     from tracecup.contest.results.tables import ResultTable
 
     sha256, size = found.files["cells.csv"]
@@ -333,7 +333,7 @@ def test_published_csv_is_what_the_tables_say(court):
 def _cell(found, kind, target, attacker):
     data = "data01_IDP" if target == 0 else "data02_TRP"
     name = f"pubtraces_team{target:03d}_{data}.csv"
-    rows = results.table_rows(found, "cells")
+    rows = table_rows(found, "cells")
     return next(
         r for r in rows if (r["kind"], r["pubtraces"], r["attacker"]) == (kind, name, attacker)
     )

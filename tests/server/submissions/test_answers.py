@@ -11,6 +11,7 @@ from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Release, Submission
 from tracecup.server.storage import BlobStore, store
+from tracecup.server.submissions import choices, quotas
 from tracecup.server.submissions import service as submissions
 
 pytestmark = pytest.mark.django_db
@@ -101,13 +102,13 @@ class TestReceiveAnswer:
 
     def test_withdrawn_it_stays_used(self, desk, team, attackable):
         made = desk.answer(team, 2).submission
-        submissions.withdraw(made, SYSTEM)
-        assert submissions.quota(desk.round, team, "reid", "trace", 2).used == 1
+        choices.withdraw(made, SYSTEM)
+        assert quotas.quota(desk.round, team, "reid", "trace", 2).used == 1
 
     def test_restored_it_is_scored_again(self, desk, team, attackable, asked):
         made = desk.answer(team, 2).submission
-        submissions.withdraw(made, SYSTEM)
-        assert submissions.restore(made, SYSTEM).state == "queued"
+        choices.withdraw(made, SYSTEM)
+        assert choices.restore(made, SYSTEM).state == "queued"
         assert asked == [made.ref, made.ref]
 
 
@@ -120,7 +121,7 @@ class TestSameAnswer:
         assert (again.already, again.submission) == (True, first.submission)
         at("results")
         assert desk.answer(team, 2).submission == first.submission
-        assert submissions.quota(desk.round, team, "reid", "trace", 2).used == 1
+        assert quotas.quota(desk.round, team, "reid", "trace", 2).used == 1
         assert asked == [first.submission.ref]
 
     def test_a_failed_or_withdrawn_one_can_be_handed_in_again(self, desk, team, attackable):
@@ -129,7 +130,7 @@ class TestSameAnswer:
         made.save()
         second = desk.answer(team, 2).submission
         assert second.attempt == 2
-        submissions.withdraw(second, SYSTEM)
+        choices.withdraw(second, SYSTEM)
         assert desk.answer(team, 2).submission.attempt == 3
 
     def test_another_target_kind_or_team_is_another_answer(self, desk, team, attackable):
@@ -141,11 +142,11 @@ class TestSameAnswer:
 
 class TestTargets:
     def test_others_and_the_benchmark(self, desk, team, attackable):
-        labels = [entry.label for entry in submissions.targets(desk.round, team)]
+        labels = [entry.label for entry in quotas.targets(desk.round, team)]
         assert labels == ["team000_data01_IDP", "team002_data02_TRP", "team003_data02_TRP"]
 
     def test_nothing_before_publication(self, desk, team):
-        assert submissions.targets(desk.round, team) == []
+        assert quotas.targets(desk.round, team) == []
 
 
 class TestReceiveArchive:

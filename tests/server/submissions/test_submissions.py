@@ -15,7 +15,7 @@ from tracecup.server.jobs import sandbox
 from tracecup.server.models import Extension, LogEntry, Submission
 from tracecup.server.people import throttle
 from tracecup.server.storage import BlobStore, store
-from tracecup.server.submissions import checking, intake
+from tracecup.server.submissions import checking, choices, intake, quotas
 from tracecup.server.submissions import service as submissions
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +54,7 @@ class TestReceiveRelease:
         assert made.problems[0]["line"] == 5
         assert made.problems[0]["field"] == "reg_id"
         assert "17" in made.problems[0]["found"]
-        assert submissions.quota(desk.round, team, "release", "trace").left == 3
+        assert quotas.quota(desk.round, team, "release", "trace").left == 3
 
     def test_bytes_of_a_rejected_file_are_not_kept(self, desk, team):
         made = desk.hand_in(team, b"reg_id\nnonsense\n").submission
@@ -74,7 +74,7 @@ class TestReceiveRelease:
     def test_below_the_floor_confirmed_costs_a_try_and_is_invalid(self, desk, team):
         made = desk.hand_in(team, desk.release(team, moved=12), confirm_invalid=True).submission
         assert (made.valid, made.charged, made.state) == (False, True, "scored")
-        assert submissions.quota(desk.round, team, "release", "trace").left == 2
+        assert quotas.quota(desk.round, team, "release", "trace").left == 2
 
     def test_tries_end(self, desk, team):
         for moved in range(3):
@@ -99,7 +99,7 @@ class TestReceiveRelease:
         made = desk.hand_in(team, desk.release(team)).submission
         made.state, made.charged = "failed", False
         made.save()
-        assert submissions.quota(desk.round, team, "release", "trace") == submissions.Quota(3, 0)
+        assert quotas.quota(desk.round, team, "release", "trace") == quotas.Quota(3, 0)
         assert desk.hand_in(team, desk.release(team, 1)).submission.attempt == 2
 
     @pytest.mark.parametrize("phase", ["before", "announce", "judge", "attack", "results"])
@@ -254,7 +254,7 @@ class TestIdempotency:
         second = desk.hand_in(team, desk.release(team), key="k")
         assert second.repeated
         assert second.submission.pk == first.submission.pk
-        assert submissions.quota(desk.round, team, "release", "trace").used == 1
+        assert quotas.quota(desk.round, team, "release", "trace").used == 1
 
     def test_also_after_the_deadline(self, desk, team, at):
         first = desk.hand_in(team, desk.release(team), key="k")
@@ -287,7 +287,7 @@ class TestIdempotency:
 
 class TestCounting:
     def counting(self, desk, team):
-        return submissions.counting(desk.round, team, "trace")
+        return choices.counting(desk.round, team, "trace")
 
     def test_nothing_handed_in_nothing_counts(self, desk, team):
         assert self.counting(desk, team) is None
@@ -310,7 +310,7 @@ class TestCounting:
     def test_a_chosen_one_counts_until_a_new_valid_one_comes(self, desk, team, member):
         first = desk.hand_in(team, desk.release(team, 0)).submission
         desk.hand_in(team, desk.release(team, 1))
-        submissions.choose(first, Actor(member))
+        choices.choose(first, Actor(member))
         assert self.counting(desk, team) == first
         third = desk.hand_in(team, desk.release(team, 2)).submission
         assert self.counting(desk, team) == third
@@ -318,86 +318,86 @@ class TestCounting:
     def test_exactly_one_is_marked(self, desk, team, member):
         first = desk.hand_in(team, desk.release(team, 0)).submission
         desk.hand_in(team, desk.release(team, 1))
-        submissions.choose(first, Actor(member))
+        choices.choose(first, Actor(member))
         assert Submission.objects.filter(chosen=True).count() == 1
 
     def test_an_invalid_or_rejected_one_cannot_be_chosen(self, desk, team):
         invalid = desk.hand_in(team, desk.release(team, 12), confirm_invalid=True).submission
         rejected = desk.hand_in(team, b"x").submission
-        refused(lambda: submissions.choose(invalid, SYSTEM), "invalid")
-        refused(lambda: submissions.choose(rejected, SYSTEM), "invalid")
+        refused(lambda: choices.choose(invalid, SYSTEM), "invalid")
+        refused(lambda: choices.choose(rejected, SYSTEM), "invalid")
 
     def test_choosing_ends_with_the_phase(self, desk, team, at):
         first = desk.hand_in(team, desk.release(team)).submission
         at("judge")
-        refused(lambda: submissions.choose(first, SYSTEM), "closed")
+        refused(lambda: choices.choose(first, SYSTEM), "closed")
 
 
 class TestWithdraw:
     def test_the_one_before_counts_and_the_try_stays_used(self, desk, team):
         first = desk.hand_in(team, desk.release(team, 0)).submission
         second = desk.hand_in(team, desk.release(team, 1)).submission
-        submissions.withdraw(second, SYSTEM)
-        assert submissions.counting(desk.round, team, "trace") == first
-        assert submissions.quota(desk.round, team, "release", "trace").used == 2
+        choices.withdraw(second, SYSTEM)
+        assert choices.counting(desk.round, team, "trace") == first
+        assert quotas.quota(desk.round, team, "release", "trace").used == 2
 
     def test_twice_is_once(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
-        submissions.withdraw(made, SYSTEM)
-        submissions.withdraw(made, SYSTEM)
+        choices.withdraw(made, SYSTEM)
+        choices.withdraw(made, SYSTEM)
         assert LogEntry.objects.filter(action="submission.withdrawn").count() == 1
 
     def test_a_rejected_one_cannot_be(self, desk, team):
         made = desk.hand_in(team, b"x").submission
-        refused(lambda: submissions.withdraw(made, SYSTEM), "invalid")
+        refused(lambda: choices.withdraw(made, SYSTEM), "invalid")
 
     def test_not_after_the_phase_unless_by_organisers(self, desk, team, at):
         made = desk.hand_in(team, desk.release(team)).submission
         at("judge")
-        refused(lambda: submissions.withdraw(made, SYSTEM), "closed")
-        submissions.withdraw(made, SYSTEM, why="asked by mail", at_any_time=True)
+        refused(lambda: choices.withdraw(made, SYSTEM), "closed")
+        choices.withdraw(made, SYSTEM, why="asked by mail", at_any_time=True)
         made.refresh_from_db()
         assert made.state == "withdrawn"
         assert LogEntry.objects.last().why == "asked by mail"
 
     def test_restoring_makes_it_count_again(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
-        submissions.withdraw(made, SYSTEM)
-        assert submissions.counting(desk.round, team, "trace") is None
-        submissions.restore(made, SYSTEM)
-        assert submissions.counting(desk.round, team, "trace") == made
-        refused(lambda: submissions.restore(made, SYSTEM), "invalid")
+        choices.withdraw(made, SYSTEM)
+        assert choices.counting(desk.round, team, "trace") is None
+        choices.restore(made, SYSTEM)
+        assert choices.counting(desk.round, team, "trace") == made
+        refused(lambda: choices.restore(made, SYSTEM), "invalid")
 
 
 class TestDescribe:
     def test_words_and_consent_can_be_changed_after_the_phase(self, desk, team, at):
         made = desk.hand_in(team, desk.release(team)).submission
         at("attack")
-        submissions.describe(made, "=we moved\0 everybody", True, SYSTEM)
+        choices.describe(made, "=we moved\0 everybody", True, SYSTEM)
         made.refresh_from_db()
         assert (made.method, made.consent) == ("we moved everybody", True)
 
     def test_the_words_are_not_in_the_log(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
-        submissions.describe(made, "by Alice", True, SYSTEM)
+        choices.describe(made, "by Alice", True, SYSTEM)
         assert "Alice" not in str(LogEntry.objects.last().after)
 
     def test_not_after_the_results(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
         desk.round.released_at = clock.now()
         desk.round.save()
-        refused(lambda: submissions.describe(made, "", False, SYSTEM), "closed")
+        refused(lambda: choices.describe(made, "", False, SYSTEM), "closed")
 
 
 class TestReceiptOf:
     def test_the_secret_finds_it(self, desk, team):
         made = desk.hand_in(team, desk.release(team)).submission
-        assert submissions.receipt_of(made.receipt) == made
+        assert choices.receipt_of(made.receipt) == made
 
     @pytest.mark.parametrize("secret", ["", "nonsense"])
     def test_nothing_else_does(self, desk, team, secret):
         desk.hand_in(team, desk.release(team))
-        refused(lambda: submissions.receipt_of(secret), "not-found")
+        refused(lambda: choices.receipt_of(secret), "not-found")
 
 
 class TestCheckOnly:

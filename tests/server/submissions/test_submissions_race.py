@@ -12,7 +12,7 @@ from django.db import close_old_connections, connection, connections
 from tracecup.server import auditlog as log
 from tracecup.server.errors import Refused
 from tracecup.server.models import LogEntry, Submission
-from tracecup.server.submissions import service as submissions
+from tracecup.server.submissions import quotas
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,7 +68,7 @@ def test_tries_are_never_exceeded(desk, team, file_database):
         ]
     )
     assert Counter(said) == {"scored": 3, "quota": 3}
-    assert submissions.quota(desk.round, team, "release", "trace").left == 0
+    assert quotas.quota(desk.round, team, "release", "trace").left == 0
     assert sorted(Submission.objects.values_list("attempt", flat=True)) == [1, 2, 3]
     assert Submission.objects.filter(chosen=True).count() == 1
 

@@ -21,7 +21,7 @@ from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor
 from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file, sets_of
 from tracecup.server.errors import Refused
-from tracecup.server.jobs.queue import NotNow, dead_jobs, enqueue
+from tracecup.server.jobs.queue import NotNow, enqueue
 from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Team
 from tracecup.server.storage import store
 from tracecup.server.submissions.choices import counting
@@ -30,7 +30,6 @@ from tracecup.server.windows import Action, last_end
 
 __all__ = [
     "announce",
-    "dead_jobs",
     "due_at",
     "enqueue_samples",
     "ensure_data",

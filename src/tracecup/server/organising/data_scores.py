@@ -30,7 +30,7 @@ from tracecup.server.organising.takeback import why_not
 from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import live_board, rank_diff
-from tracecup.server.submissions.service import counting
+from tracecup.server.submissions.choices import counting
 
 NO_PLACE = {"rank": None, "rank_low": None, "rank_high": None, "value": None}
 Names = Mapping[str, str]

@@ -22,7 +22,7 @@ from tracecup.server.reasons import (
     require_reason,
 )
 from tracecup.server.results.service import compute_result_set, publish_result_set
-from tracecup.server.submissions import service as submissions
+from tracecup.server.submissions import choices
 from tracecup.server.submissions.choices import locked_submission, stand_again
 from tracecup.server.submissions.scoring import (
     enqueue_scoring,
@@ -54,12 +54,12 @@ def retry_job(job: Job, actor: Actor, why: str) -> None:
 
 def withdraw(submission: Submission, actor: Actor, why: str) -> Submission:
     """Take a submission of a team away, at any time; `restore` undoes it."""
-    return submissions.withdraw(submission, actor, why=require_reason(why), at_any_time=True)
+    return choices.withdraw(submission, actor, why=require_reason(why), at_any_time=True)
 
 
 def restore(submission: Submission, actor: Actor, why: str) -> Submission:
     """Undo a withdrawal."""
-    return submissions.restore(submission, actor, why=require_reason(why))
+    return choices.restore(submission, actor, why=require_reason(why))
 
 
 def rerun(submission: Submission, actor: Actor, why: str) -> None:

@@ -20,11 +20,8 @@ from tracecup.server.models import Release, ResultSet, Round, StoredFile
 from tracecup.server.results.data_board import Board, board
 from tracecup.server.results.divisions import DivisionAwards, division_awards
 from tracecup.server.results.naming import BENCHMARK, attacker_names
-from tracecup.server.results.service import (
-    may_see_scores,
-    overall,
-)
-from tracecup.server.resultsets import award_rows, published
+from tracecup.server.results.service import may_see_scores
+from tracecup.server.resultsets import award_rows, overall, published
 
 OFFERED = ("archive", "report", "results")
 

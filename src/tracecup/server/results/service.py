@@ -25,18 +25,15 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import enqueue
 from tracecup.server.judging.service import enqueue_samples, held_round, record_act, require_over
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
-from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.reporting import enqueue_report
-from tracecup.server.resultsets import READY, overall, published, table_rows
+from tracecup.server.resultsets import READY, published, table_rows
 from tracecup.server.storage import Blob
 
 __all__ = [
-    "archive_folder",
     "close_round",
     "compute_result_set",
     "live_board",
     "may_see_scores",
-    "overall",
     "publish_result_set",
     "rank_diff",
 ]

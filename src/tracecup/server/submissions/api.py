@@ -25,9 +25,10 @@ from tracecup.server.people.auth import (
     anyone,
     person_of,
 )
-from tracecup.server.submissions import data_receipt
+from tracecup.server.submissions import choices, data_receipt
 from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.data_handed import SubmissionInfo, submission_info, submission_of
+from tracecup.server.submissions.intake import Accepted
 from tracecup.server.submissions.quotas import all_quotas
 from tracecup.server.web import uploads
 from tracecup.server.web.answers import answer, broken_text, is_text
@@ -256,13 +257,13 @@ def show(request: HttpRequest, slug: str, ref: str) -> SubmissionInfo:
 @router.post("/contests/{slug}/submissions/{ref}/choose", response=SubmissionInfo)
 def choose(request: HttpRequest, slug: str, ref: str) -> SubmissionInfo:
     """Let this release count, until another is chosen or a new valid one comes in."""
-    return submission_info(submissions.choose(_own(request, slug, ref), actor_of(request)))
+    return submission_info(choices.choose(_own(request, slug, ref), actor_of(request)))
 
 
 @router.post("/contests/{slug}/submissions/{ref}/withdraw", response=SubmissionInfo)
 def withdraw(request: HttpRequest, slug: str, ref: str) -> SubmissionInfo:
     """Take a submission back; its try stays used."""
-    return submission_info(submissions.withdraw(_own(request, slug, ref), actor_of(request)))
+    return submission_info(choices.withdraw(_own(request, slug, ref), actor_of(request)))
 
 
 @router.post("/contests/{slug}/submissions/{ref}/describe", response=SubmissionInfo)
@@ -271,14 +272,14 @@ def describe(
 ) -> SubmissionInfo:
     """Say how a submission was made, and whether it may be published."""
     found = _own(request, slug, ref)
-    told = submissions.describe(found, said.method, said.consent, actor_of(request))
+    told = choices.describe(found, said.method, said.consent, actor_of(request))
     return submission_info(told)
 
 
 @router.get("/receipts/{secret}", auth=anyone, response=data_receipt.Receipt)
 def receipt(request: HttpRequest, secret: str) -> data_receipt.Receipt:
     """That a file arrived, for whoever has the secret; what it scored is the team's business."""
-    return data_receipt.receipt(submissions.receipt_of(secret))
+    return data_receipt.receipt(choices.receipt_of(secret))
 
 
 def _form(request: HttpRequest, slug: str) -> tuple[Role, dict[str, str], Any]:
@@ -332,7 +333,7 @@ def _common(request: HttpRequest, role: Role, fields: dict[str, str]) -> dict[st
     }
 
 
-def _answer(receipt: submissions.Accepted) -> Status[SubmissionInfo] | HttpResponse:
+def _answer(receipt: Accepted) -> Status[SubmissionInfo] | HttpResponse:
     """The submission, or the refusal of a rejected one with its receipt."""
     made = receipt.submission
     if made.state != "rejected":

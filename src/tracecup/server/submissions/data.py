@@ -15,8 +15,7 @@ from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.server.access import Role
 from tracecup.server.models import Person, Round, Submission, Team
-from tracecup.server.submissions import feedback
-from tracecup.server.submissions import service as intake
+from tracecup.server.submissions import choices, feedback, quotas
 from tracecup.server.submissions.data_handed import (
     SubmissionInfo,
     Tries,
@@ -24,7 +23,6 @@ from tracecup.server.submissions.data_handed import (
     submission_info,
     window_info,
 )
-from tracecup.server.submissions.quotas import all_quotas
 
 
 class ReleaseState(Schema):
@@ -143,12 +141,12 @@ def release_state(round: Round, team: Team, challenge: str) -> ReleaseState:
     """A data set of the team: tries, and the release that counts."""
     # Text to the type checker; callers hand in the challenges of the rules.
     entry = Entry(team.number, challenge)  # type: ignore[arg-type]  # see above
-    counting = intake.counting(round, team, challenge)
+    counting = choices.counting(round, team, challenge)
     return ReleaseState(
         challenge=challenge,
         label=entry.label,
         file_name=entry.file("anotraces", ".csv"),
-        tries=_tries(intake.quota(round, team, "release", challenge)),
+        tries=_tries(quotas.quota(round, team, "release", challenge)),
         counting=submission_info(counting) if counting else None,
     )
 
@@ -169,13 +167,13 @@ def targets_of(round: Round, team: Team, person: Person | None = None) -> list[T
     for one in Submission.objects.filter(round=round, team=team, kind__in=ATTACK_KINDS):
         one.round = round
         held[one.kind, one.challenge, one.target].append(one)
-    tries: dict[tuple[str, str, int | None], intake.Quota] = {
+    tries: dict[tuple[str, str, int | None], quotas.Quota] = {
         (kind, challenge, target): one
-        for kind, challenge, target, one in all_quotas(round, team, person)
+        for kind, challenge, target, one in quotas.all_quotas(round, team, person)
     }
     return [
         _target(entry, names.get(entry.team, ""), team, held, tries)
-        for entry in intake.targets(round, team)
+        for entry in quotas.targets(round, team)
     ]
 
 
@@ -189,7 +187,7 @@ def _target(
     name: str,
     team: Team,
     held: dict[tuple[str, str, int | None], list[Submission]],
-    tries: Mapping[tuple[str, str, int | None], intake.Quota],
+    tries: Mapping[tuple[str, str, int | None], quotas.Quota],
 ) -> Target:
     answers = []
     for kind in ATTACK_KINDS:
@@ -219,5 +217,5 @@ def _target(
     )
 
 
-def _tries(quota: intake.Quota) -> Tries:
+def _tries(quota: quotas.Quota) -> Tries:
     return Tries(allowed=quota.allowed, used=quota.used, left=quota.left)

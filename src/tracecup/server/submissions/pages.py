@@ -23,9 +23,9 @@ from tracecup.charts.movement import movement_charts
 from tracecup.server import clock
 from tracecup.server.errors import Refused, not_found
 from tracecup.server.site import data as public
+from tracecup.server.submissions import choices, data_receipt
 from tracecup.server.submissions import data as team
 from tracecup.server.submissions import data_handed as handed
-from tracecup.server.submissions import data_receipt
 from tracecup.server.submissions import service as submissions
 from tracecup.server.submissions.movement import movement, one_user, user_chart
 from tracecup.server.web.answering import ARRIVAL
@@ -103,14 +103,14 @@ def decide(request: HttpRequest, slug: str, ref: str, verb: str) -> HttpResponse
     here = place(request, slug)
     submission = handed.submission_of(here.role, ref)
     if verb == "choose":
-        submissions.choose(submission, here.actor)
+        choices.choose(submission, here.actor)
         messages.success(request, _("This release counts now."))
     elif verb == "withdraw":
-        submissions.withdraw(submission, here.actor)
+        choices.withdraw(submission, here.actor)
         messages.success(request, _("The submission is withdrawn; its try stays used."))
     elif verb == "describe":
         consent = request.POST.get("consent") == "on"
-        submissions.describe(submission, request.POST.get("method", ""), consent, here.actor)
+        choices.describe(submission, request.POST.get("method", ""), consent, here.actor)
         messages.success(request, _("Saved."))
     else:
         raise not_found("action")
@@ -257,7 +257,7 @@ def _is_zip(file: UploadedFile) -> bool:
 @require_safe
 def receipt(request: HttpRequest, secret: str) -> HttpResponse:
     """Did my file arrive? Works without an account for whoever has the link."""
-    submission = submissions.receipt_of(secret)
+    submission = choices.receipt_of(secret)
     page = data_receipt.receipt(submission)
     context = {
         "page": page,

@@ -29,38 +29,17 @@ from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
 from tracecup.server.models import Person, Round, Submission, Team
 from tracecup.server.submissions.checking import Checked, check, count_check
-from tracecup.server.submissions.choices import (
-    choose,
-    counting,
-    describe,
-    receipt_of,
-    restore,
-    withdraw,
-)
 from tracecup.server.submissions.intake import Accepted, Handed, take
-from tracecup.server.submissions.quotas import Quota, allowed, quota, targets
 from tracecup.server.submissions.unpacking import PackedFile, members
 from tracecup.server.web.incoming import Source, spooled
 from tracecup.server.windows import require_open
 
 __all__ = [
-    "Accepted",
     "BatchItem",
     "BatchReceipt",
-    "Checked",
-    "Quota",
-    "allowed",
     "check_only",
-    "choose",
-    "counting",
-    "describe",
-    "quota",
-    "receipt_of",
     "receive",
     "receive_archive",
-    "restore",
-    "targets",
-    "withdraw",
 ]
 
 _KEY = re.compile(r"[!-~]{1,80}", re.ASCII)

@@ -297,12 +297,6 @@ def score(value: float | None, places: int = 3) -> str:
 
 
 @register.filter
-def percent(value: float | None) -> str:
-    """A share of 1 in percent."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-@register.filter
 def sum_command(name: str) -> str:
     """The command that tells a file's SHA-256; a name from elsewhere is quoted."""
     return f"sha256sum -- {shlex.quote(name)}"
