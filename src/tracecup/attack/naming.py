@@ -1,13 +1,18 @@
-"""Attacks by name: `Fuzzy-R(0.33,1)` as a re-identification, `Prior-T` as a trace inference.
+"""Attacks by name and by kind: `Fuzzy-R(0.33,1)` is a re-identification, `Prior-T` an inference.
 
 The registry knows the names; here what it finds is also of the right kind.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 from tracecup.attack.base import InferenceAttack, ReidAttack
+from tracecup.attack.case import Case
 from tracecup.errors import InvalidParameter
 from tracecup.registry import parse
+from tracecup.rng import Rng
+from tracecup.traces import IdTable, Traces
 
 
 def parse_reid(name: str) -> ReidAttack:
@@ -32,3 +37,29 @@ def parse_inference(name: str) -> InferenceAttack:
     if not isinstance(attack, InferenceAttack):
         raise InvalidParameter(f"{name} is registered as trace inference but is none")
     return attack
+
+
+def kind_of(attack: ReidAttack | InferenceAttack) -> Literal["reid", "trace"]:
+    """Which question an attack answers.
+
+    >>> kind_of(parse_reid("VisitProb-R")), kind_of(parse_inference("Prior-T"))
+    ('reid', 'trace')
+    """
+    return "reid" if isinstance(attack, ReidAttack) else "trace"
+
+
+def answer_of(
+    attack: ReidAttack | InferenceAttack, case: Case, rng: Rng = None
+) -> IdTable | Traces:
+    """What an attack says of a case: an ID table or inferred traces, as its kind is.
+
+    >>> from tracecup.city import City, Grid
+    >>> from tracecup.traces import SetTraces
+    >>> city = City(Grid.from_metres(5, 1, width_m=341.25, height_m=346.875))
+    >>> case = Case(city, Traces.of([[0, 1], [3, 4]]), SetTraces.of_cells([[[4], [3]], [[], [0]]]))
+    >>> answer_of(parse_reid("VisitProb-R"), case)
+    IdTable(<2 pairs>)
+    """
+    if isinstance(attack, ReidAttack):
+        return attack.identify(case, rng)
+    return attack.infer(case, rng)

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from tracecup.attack.naming import kind_of
 from tracecup.client.contest import Answer, ContestClient
 from tracecup.client.downloads import Progress
 from tracecup.contest.challenges import AttackKind
-from tracecup.contest.targets import Answered, Attack, attack_all, kind_of
+from tracecup.contest.targets import Answered, Attack, attack_all
 from tracecup.errors import InvalidParameter
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tracecup.attack import Case, InferenceAttack, ReidAttack
+from tracecup.attack.naming import answer_of, kind_of
 from tracecup.city import City, ContestClock, read_city, read_clock
 from tracecup.contest.challenges import CHALLENGES, AttackKind
 from tracecup.contest.filenames import ContestFile, attack_file, parse_file_name
-from tracecup.contest.judging.answers import ANSWERS, Answer
+from tracecup.contest.judging.answers import ANSWERS
 from tracecup.errors import InvalidParameter, UnreadableFile
 from tracecup.rng import child_seed
 from tracecup.safeio import TEXT_SUFFIXES, atomic_write
@@ -130,17 +131,13 @@ def attack_all(
             case = target.case(city, clock)
             for kind, name in wanted.items():
                 plain = Path(scratch) / name
-                ANSWERS[kind].write(plain, _answer(by_kind[kind], case, child_seed(seed, name)))
+                answer = answer_of(by_kind[kind], case, child_seed(seed, name))
+                ANSWERS[kind].write(plain, answer)
                 _pack(packed, plain)
                 names.append(name)
             if progress:
                 progress(k + 1, len(targets))
     return Answered(tuple(names), tuple(lone))
-
-
-def kind_of(attack: Attack) -> AttackKind:
-    """Which question an attack answers."""
-    return "reid" if isinstance(attack, ReidAttack) else "trace"
 
 
 def _data_set(path: Path) -> str:
@@ -160,12 +157,6 @@ def _wanted(
         for kind in kinds
     }
     return {kind: name for kind, name in named.items() if only is None or name in only}
-
-
-def _answer(method: Attack, case: Case, draw: int) -> Answer:
-    if isinstance(method, ReidAttack):
-        return method.identify(case, draw)
-    return method.infer(case, draw)
 
 
 def _pack(packed: zipfile.ZipFile, plain: Path) -> None:

@@ -14,7 +14,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tracecup.attack import Case, ReidAttack
+from tracecup.attack import Case
+from tracecup.attack.naming import answer_of
 from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
@@ -133,7 +134,7 @@ def attack(target: Any = None, method: Any = None, **options: Any) -> Any:
         raise InvalidParameter(f"{method} names {len(found)} attacks; choose one")
     one = found[0]
     draw = child_seed(seed, "attack", str(one))
-    return one.identify(case, draw) if isinstance(one, ReidAttack) else one.infer(case, draw)
+    return answer_of(one, case, draw)
 
 
 def score(target: Release | Data | PathName, answer: Any = None) -> Score:

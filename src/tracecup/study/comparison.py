@@ -21,8 +21,9 @@ from tracecup.attack import (
     strong_attacks,
 )
 from tracecup.attack.learned import shipped_suits
+from tracecup.attack.naming import answer_of, kind_of
 from tracecup.city import City
-from tracecup.contest.challenges import CHALLENGES, AttackKind
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.judging.shuffle import pseudonymize
@@ -308,14 +309,10 @@ def attack(
     target: DefendedRelease, method: ReidAttack | InferenceAttack, seed: int = 1
 ) -> Attacked:
     """Attack a release and score the answer."""
-    kind: AttackKind = "reid" if isinstance(method, ReidAttack) else "trace"
+    kind = kind_of(method)
     draw = child_seed(seed, "attack", target.defence, str(method))
     started = time.perf_counter()
-    answer = (
-        method.identify(target.case, draw)
-        if isinstance(method, ReidAttack)
-        else method.infer(target.case, draw)
-    )
+    answer = answer_of(method, target.case, draw)
     took = time.perf_counter() - started
     cell = Scorer(target.case.city).score(target.truth, {kind: [answer]})
     score, error = cell.of(kind), cell.error

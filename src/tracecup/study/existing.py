@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tracecup.attack import ReidAttack, parse_inference, parse_reid
+from tracecup.attack import parse_inference, parse_reid
+from tracecup.attack.naming import kind_of
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import methods
 from tracecup.study.comparison import BLIND, short
@@ -211,7 +212,7 @@ def _cells(
                 shield.written,
                 short(cells.held["tuned"]),
                 cells.held["s_U"],
-                "reid" if isinstance(sword, ReidAttack) else "trace",
+                kind_of(sword),
                 str(sword),
                 met["users"],
                 met["score"],

@@ -16,6 +16,7 @@ from typing import Any
 
 from tracecup import __version__
 from tracecup.attack import InferenceAttack, ReidAttack
+from tracecup.attack.naming import kind_of
 from tracecup.obfuscate import Obfuscator
 from tracecup.safeio import atomic_write
 from tracecup.study.comparison import Attacked, DefendedRelease
@@ -110,7 +111,7 @@ class Cell:
                     seed,
                     floor,
                     self.utility,
-                    _kind(method),
+                    kind_of(method),
                     str(method),
                     *numbers,
                     self.seconds,
@@ -120,12 +121,8 @@ class Cell:
         return found
 
 
-def _kind(method: Attack) -> str:
-    return "reid" if isinstance(method, ReidAttack) else "trace"
-
-
 def _key(method: Attack) -> str:
-    return f"{_kind(method)} {method}"
+    return f"{kind_of(method)} {method}"
 
 
 def file_name(digest: str, defence: Obfuscator, floor: float | None, seed: int) -> str | None:
