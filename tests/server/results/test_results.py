@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
@@ -12,6 +11,7 @@ from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.results.tables import csv_differences
 from tracecup.contest.rules import RoundRules
+from tracecup.score import guessing_bound
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Role
 from tracecup.server.errors import Refused
@@ -31,7 +31,9 @@ from tracecup.server.organising.data_scores import scores_page
 from tracecup.server.organising.running import freeze, open_archive
 from tracecup.server.results import service as results
 from tracecup.server.results.archiving import archive_folder
+from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.downloads import files_for
+from tracecup.server.results.naming import attacker_names
 from tracecup.server.resultsets import overall, published, table_rows
 from tracecup.server.storage import store
 
@@ -276,14 +278,26 @@ class TestMaySeeScores:
 class TestLiveBoard:
     def test_agrees_with_the_results(self, court):
         court.to_results()
-        board, found = results.live_board(court.round), published(court.round)
-        for row in table_rows(found, "releases"):
-            for kind, column in (("reid", "s_R_min"), ("trace", "s_T_min")):
-                live = next(r for r in board[kind]["rows"] if r["release"] == row["pubtraces"])
-                assert live["minimum"] == row[column]
-        for row in table_rows(found, "sums"):
-            assert board[row["kind"]]["sums"][row["attacker"]] == pytest.approx(row["sum"])
-        assert json.loads(json.dumps(board)) == board
+        found, names = published(court.round), attacker_names(court.contest)
+        board, final = results.live_board(court.round, names), facts_of(found, names)
+        for live, told in zip(board.releases, final.releases, strict=True):
+            assert (live.file, live.label, live.name) == (told.file, told.label, told.name)
+            assert (live.reid_min, live.reid_by_names) == (told.reid_min, told.reid_by_names)
+            assert (live.trace_min, live.trace_by_names) == (told.trace_min, told.trace_by_names)
+        for live, told in zip(board.matrices, final.matrices, strict=True):
+            assert [one.values for one in live.rows] == [one.values for one in told.rows]
+            for column, same in zip(live.attackers, told.attackers, strict=True):
+                assert column.label == same.label
+                assert column.sum == pytest.approx(same.sum)
+
+    def test_tells_what_bounds_everybody_and_nothing_of_a_method(self, court):
+        court.to_attack()
+        board = results.live_board(court.round, {})
+        guessing = guessing_bound(court.contest.rules.users)
+        assert {row.bound for row in board.reid.rows} == {guessing}
+        assert {row.bound for row in board.trace.rows} == {None}
+        assert {one.method for one in board.releases} == {""}
+        assert board.awards == ()
 
 
 class TestOverall:

@@ -1,4 +1,4 @@
-"""The results of a round of which only its score sheets are left: the same tables, fewer columns.
+"""Results from score boards alone, such as those of score sheets: the same tables, fewer columns.
 
 No intervals, no expected errors, no single users: these need traces and answers.
 """
@@ -23,7 +23,7 @@ from tracecup.contest.rules import Rules
 from tracecup.contest.sheets import FILE_COLUMN, Sheet, column_of
 from tracecup.contest.sheets.standings import Standings
 from tracecup.contest.standing.awards import give_awards
-from tracecup.contest.standing.scoreboard import State
+from tracecup.contest.standing.scoreboard import Scoreboard, State
 from tracecup.errors import InvalidTraces
 from tracecup.score import is_valid
 
@@ -63,12 +63,8 @@ def results_of_sheets(rules: Rules, found: Standings) -> SheetResults:
             )
     awards = give_awards(board, rules.awards)
     correlation = board.correlation(counted if "trace" in board.challenges else "all")
-    tables = {
-        "releases": _release_table(rules, found),
-        "cells": _cell_table(rules, found),
-        "sums": sum_table(board, counted),
-        "awards": award_table(awards, {}),
-    }
+    tables = board_tables(rules, board, _reasons(rules, found), found.utility)
+    tables["awards"] = award_table(awards, {})
     if found.utility is not None:
         rows: list[list[Value]] = [[name, value] for name, value in found.utility.items()]
         tables["utility"] = ResultTable.of_rows((FILE_COLUMN, "utility"), rows)
@@ -94,16 +90,49 @@ def results_of_sheets(rules: Rules, found: Standings) -> SheetResults:
     )
 
 
-def _release_table(rules: Rules, found: Standings) -> ResultTable:
-    board = found.board
+def board_tables(
+    rules: Rules,
+    board: Scoreboard,
+    reasons: Mapping[str, str],
+    utility: Mapping[str, float] | None = None,
+) -> dict[str, ResultTable]:
+    """Tables of releases, cells and sums of a board.
+
+    `reasons` says by the names of releases why they do not count, "" for those that do.
+
+    >>> from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow
+    >>> row = BoardRow("b.csv", "002")
+    >>> board = Scoreboard.of(
+    ...     lambda kind: AttackBoard.of(kind, [row], ["001"], [], {("b.csv", "001"): [0.5]})
+    ... )
+    >>> board_tables(Rules(), board, {"b.csv": ""})["sums"].rows()[0]
+    {'kind': 'reid', 'attacker': 'team001', 'sum': 0.5, 'not_attacked': 0}
+    """
+    return {
+        "releases": _release_table(board, reasons, utility),
+        "cells": _cell_table(rules, board),
+        "sums": sum_table(board, rules.awards.attack_targets),
+    }
+
+
+def _reasons(rules: Rules, found: Standings) -> dict[str, str]:
+    utility = found.utility or {}
+    return {
+        row.name: reason_of(rules, row.valid, utility.get(row.name)) for row in found.board.releases
+    }
+
+
+def _release_table(
+    board: Scoreboard, reasons: Mapping[str, str], utility: Mapping[str, float] | None
+) -> ResultTable:
     minima = {kind: board.board(kind).minimum() for kind in ATTACK_KINDS}
     rows: list[list[Value]] = []
     for row in board.releases:
         by = {kind: " ".join(board.board(kind).strongest(row.name)) for kind in ATTACK_KINDS}
-        utility = None if found.utility is None else found.utility[row.name]
         rows.append([
             row.name, row.team, row.challenge, "benchmark" if row.benchmark else "team",
-            row.valid, False, reason_of(rules, row.valid, utility), "", utility, None, None,
+            row.valid, row.hors_concours, reasons[row.name], "",
+            None if utility is None else utility[row.name], None, None,
             *(cell for kind in CHALLENGES for cell in (minima[kind][row.name], by[kind])),
             None, None,
         ])  # fmt: skip
@@ -120,10 +149,10 @@ def reason_of(rules: Rules, valid: bool, utility: float | None) -> str:
     return f"utility {utility:.6f} is below the floor {floor:g}"
 
 
-def _cell_table(rules: Rules, found: Standings) -> ResultTable:
+def _cell_table(rules: Rules, scores: Scoreboard) -> ResultTable:
     rows: list[list[Value]] = []
     for kind in ATTACK_KINDS:
-        board, attacks = found.board.board(kind), rules.samples.columns(kind)
+        board, attacks = scores.board(kind), rules.samples.columns(kind)
         for i, row in enumerate(board.releases):
             for j, name in enumerate(board.columns):
                 if board.states[i, j] == State.SCORED:

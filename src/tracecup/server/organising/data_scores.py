@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from ninja import Schema
 
@@ -18,8 +17,7 @@ from tracecup.contest.entries import Entry
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.sheets import column_of, team_of
 from tracecup.facts.board import AttackerFacts, BoardFacts, MatrixFacts, MatrixRow
-from tracecup.facts.tables import all_named, labels_of, named
-from tracecup.score import guessing_bound
+from tracecup.facts.tables import named
 from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
@@ -263,11 +261,11 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
     answers = Submission.objects.filter(round=round, kind__in=ATTACK_KINDS)
     names = attacker_names(role.contest)
     board = facts_of(shown, names) if shown else None
-    matrices = [_matrix(one, board, names) for one in board.matrices] if board else []
-    matrices = matrices or _live(round, names)
+    live = board is None and round.judged_at is not None
+    facts = live_board(round, names) if live else board
     return ScoresPage(
         round=round_head(round, clock.contest_now(role.contest)),
-        live=shown is None and bool(matrices),
+        live=live,
         queued=answers.filter(state__in=("queued", "scoring")).count(),
         scored=answers.filter(state="scored").count(),
         failed=answers.filter(state="failed").count(),
@@ -275,7 +273,7 @@ def scores_page(role: Role, round: Round | None, number: int | None = None) -> S
         shown=result_set_row(shown) if shown else None,
         published=published.number if published else None,
         awards=_awards(board) if board else [],
-        matrices=matrices,
+        matrices=[_matrix(one, facts, names, live=live) for one in facts.matrices] if facts else [],
         diff=_diff(published, shown, names),
         computing=any(one.state == "computing" for one in sets),
     )
@@ -323,14 +321,14 @@ def _decided(round: Round) -> list[VerdictRow]:
     return rows
 
 
-def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names) -> ScoreMatrix:
-    """The scores of those who attacked anything."""
-    tried = [
+def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names, *, live: bool) -> ScoreMatrix:
+    """The scores of all attackers as long as they attack, then of those who attacked anything."""
+    told = [
         k
         for k in range(len(matrix.attackers))
-        if any(row.values[k] is not None for row in matrix.rows)
+        if live or any(row.values[k] is not None for row in matrix.rows)
     ]
-    attackers = [column_of(matrix.attackers[k].label) for k in tried]
+    attackers = [column_of(matrix.attackers[k].label) for k in told]
     return ScoreMatrix(
         kind=matrix.kind,
         attackers=attackers,
@@ -343,39 +341,9 @@ def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names) -> ScoreMatrix
                 minimum=row.minimum,
                 minimum_by=row.by,
                 bound=row.bound,
-                scores=[row.values[k] for k in tried],
+                scores=[row.values[k] for k in told],
             )
             for release, row in zip(board.releases, matrix.rows, strict=True)
-        ],
-    )
-
-
-def _live(round: Round, names: Names) -> list[ScoreMatrix]:
-    """The matrices as they stand before any results; none before the judge has worked."""
-    if round.judged_at is None:
-        return []
-    board = live_board(round)
-    guessing = guessing_bound(round.contest.rules.users)
-    return [_live_matrix(kind, board[kind], names, guessing) for kind in ATTACK_KINDS]
-
-
-def _live_matrix(kind: str, told: dict[str, Any], names: Names, guessing: float) -> ScoreMatrix:
-    labels = labels_of({row["release"]: row["team"] for row in told["rows"]})
-    return ScoreMatrix(
-        kind=kind,
-        attackers=told["columns"],
-        names={one: named(one, names) for one in told["columns"]},
-        rows=[
-            ScoreRow(
-                release=row["release"],
-                label=labels[row["release"]],
-                name=names.get(row["team"], ""),
-                minimum=row["minimum"],
-                minimum_by=all_named(" ".join(row["by"]), names),
-                bound=guessing if kind == "reid" else None,
-                scores=row["scores"],
-            )
-            for row in told["rows"]
         ],
     )
 

@@ -5,18 +5,20 @@ Numbers come from `tracecup.contest`; who may see them is decided by one functio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
+from tracecup.contest.challenges import AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.commitment import SCORER
-from tracecup.contest.results.from_sheets import SCORES_ONLY
-from tracecup.contest.sheets import column_of
-from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, State
+from tracecup.contest.results.from_sheets import SCORES_ONLY, board_tables
+from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard
+from tracecup.facts.board import BoardFacts
+from tracecup.facts.tables import board_facts
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, Role
@@ -156,22 +158,25 @@ def rank_diff(old: ResultSet, new: ResultSet) -> list[dict[str, Any]]:
     return found
 
 
-def live_board(round: Round) -> dict[str, Any]:
-    """Both boards of a round as they stand now; for organisers only.
+def live_board(round: Round, names: Mapping[str, str]) -> BoardFacts:
+    """The board of a round as it stands now, without awards; for organisers only.
 
-    By kind of attack: `columns`, and for every release its `scores` (None where there is none),
-    `minimum` and who set it; and the attackers' `sums`.
+    Methods and ceilings are not told before there are results. `names` are those of teams and
+    of sample attacks.
     """
     rules = round.contest.rules
     releases = list(Release.objects.filter(round=round).select_related("team"))
     rows = [BoardRow.of(entry_of(one), one) for one in releases]
     teams = sorted({row.team for row in rows if not row.benchmark})
-    board: dict[str, Any] = {"final": False, "targets": rules.awards.attack_targets}
-    for kind in ATTACK_KINDS:
+
+    def board_of(kind: AttackKind) -> AttackBoard:
         tries = _tries(round, kind, releases, teams)
-        found = AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
-        board[kind] = _told(found, rules.awards.attack_targets)
-    return board
+        return AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
+
+    board = Scoreboard.of(board_of)
+    made = board_tables(rules, board, {entry_of(one).release: one.reason for one in releases})
+    tables = {name: table.rows() for name, table in made.items()} | {"awards": []}
+    return board_facts(rules, tables, board.correlation(rules.awards.attack_targets), names)
 
 
 def _tries(
@@ -192,30 +197,6 @@ def _tries(
             if column in one.scores:
                 tries[entry_of(one).release, column] = [one.scores[column]["score"]]
     return tries
-
-
-def _told(board: AttackBoard, targets: Any) -> dict[str, Any]:
-    lowest = board.minimum()
-    return {
-        "columns": [column_of(name) for name in board.columns],
-        "rows": [
-            {
-                "release": row.name,
-                "team": row.team,
-                "valid": row.valid,
-                "hors_concours": row.hors_concours,
-                "minimum": lowest[row.name],
-                "by": [column_of(name) for name in board.strongest(row.name)],
-                "scores": [
-                    float(value) if state == State.SCORED else None
-                    for value, state in zip(board.values[i], board.states[i], strict=True)
-                ],
-                "states": [State(state).name.lower() for state in board.states[i]],
-            }
-            for i, row in enumerate(board.releases)
-        ],
-        "sums": {column_of(name): value for name, value in board.sums(targets).items()},
-    }
 
 
 def _places(result_set: ResultSet) -> dict[tuple[str, str], dict[str, Any]]:
