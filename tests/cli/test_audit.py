@@ -260,7 +260,8 @@ class TestOneTable:
         first = said["verdict"]["sentences"][0]
         assert first.startswith("Not safe to release: the strongest attack, ")
         assert "names 6 of 6 users (100%, 61% to 100%); your limit is 5%" in first
-        assert first.endswith("100% of your 72 records, 6 of 6 users were audited.")
+        assert " 100% of your 72 records, 6 of 6 users were audited. 5 re-identifications" in first
+        assert " were run. Known to be stronger: " in first
         assert [one["named"] for one in said["settings"]] == [1.0] * 4
         assert said["known_points"]["homes"]["found"] == 1
         assert said["what_to_do"]["protections"] == []

@@ -185,4 +185,4 @@ class TestShipped:
     def test_defence_fits_the_built_in_city(self):
         model = defence_model(SHIPPED)
         model.ground.check(Metropolis().city, 20)
-        assert len(model.models) == 9
+        assert len(model.models) == 11
