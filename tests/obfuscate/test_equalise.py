@@ -68,9 +68,9 @@ class TestEqualise:
         """What an attacker sums up differs far less between members than on the originals."""
         reference, original = people
         method = Equalise(6, sweeps=8, noise=0.0, floor=0.5)
-        habit, count, tables = method._portfolio(CITY, reference)
+        habit, models, scores = method._portfolio(CITY, reference)
         groups = similar_groups(np.sqrt(habit.mean(axis=1)), 6)
-        stakes = stakes_of(groups, tables, habit, count)
+        stakes = stakes_of(groups, habit, models, scores)
         released = method.obfuscate(CITY, original, 1, reference=reference).as_traces().regions
 
         def spread(regions):
@@ -106,7 +106,9 @@ class TestStakes:
         habit = random.random((6, 2, 5)).astype(np.float32)
         habit /= habit.sum(-1, keepdims=True)
         table = random.normal(size=(6, 2, 5)).astype(np.float32)
-        (first, _) = stakes_of([np.arange(3), np.arange(3, 6)], [table], habit, 1)
+        (first, _) = stakes_of(
+            [np.arange(3), np.arange(3, 6)], habit, 1, lambda users: table[users][None]
+        )
         own = habit[:3].mean(0)[:, None]
         assert np.abs(first.scores.mean(1)).max() < 1e-5
         assert np.abs((first.scores * own).sum(2)).max() < 1e-5

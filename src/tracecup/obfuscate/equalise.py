@@ -5,17 +5,17 @@ Attackers trained on it with little data get little, those with much data get mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack.learned import defence_model
+from tracecup.attack.learned.network import log_probabilities
 from tracecup.attack.prior import slot_prior
 from tracecup.city import City
 from tracecup.obfuscate.base import Obfuscator, single_cells
-from tracecup.obfuscate.equalising import descend, stakes_of
+from tracecup.obfuscate.equalising import Scores, descend, stakes_of
 from tracecup.obfuscate.grouping import similar_groups
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
@@ -68,11 +68,11 @@ class Equalise(Obfuscator):
         self, city: City, original: Traces, reference: Traces, rng: Rng
     ) -> SetTraces:
         random = generator(rng)
-        habit, count, tables = self._portfolio(city, reference)
+        habit, models, scores = self._portfolio(city, reference)
         blurred = _blurred(city, habit.mean(axis=1), 0.8)
         groups = similar_groups(np.sqrt(blurred), self.group)
-        stakes = stakes_of(groups, tables, habit, count)
-        noise, weight = self._settings(count)
+        stakes = stakes_of(groups, habit, models, scores)
+        noise, weight = self._settings(models)
         answers = descend(
             city,
             original,
@@ -105,21 +105,17 @@ class Equalise(Obfuscator):
         """Nothing is promised by proof: an attacker may know a model that the portfolio lacks."""
         return ""
 
-    def _portfolio(self, city: City, reference: Traces) -> tuple[Floats, int, Iterator[Floats]]:
-        """Habits p(x | u, t), the number of models, and their tables log p(y | u, t) one by one."""
+    def _portfolio(self, city: City, reference: Traces) -> tuple[Floats, int, Scores]:
+        """Habits p(x | u, t), how many models score a release, and their scores."""
         if self.model == NONE:
             habit = slot_prior(city, reference).probabilities
-            return habit, len(PLAIN_MODELS), (make(city, reference, habit) for make in PLAIN_MODELS)
+            tables = [make(city, reference, habit) for make in PLAIN_MODELS]
+            return habit, len(tables), lambda users: np.stack([table[users] for table in tables])
         trained = defence_model(self.model)
         trained.ground.check(city, reference.clock.slots)
         habit = trained.prior.probabilities(city, reference)
-
-        def tables() -> Iterator[Floats]:
-            yield _logs(habit)
-            for net in trained.models:
-                yield _logs(net.probabilities(city, reference))
-
-        return habit, 1 + len(trained.models), tables()
+        nets = (trained.prior, *trained.models)
+        return habit, len(nets), log_probabilities(city, reference, nets)
 
 
 def _blurred(city: City, table: Floats, reach_km: float) -> Floats:

@@ -6,7 +6,7 @@ result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,33 +50,35 @@ class Stakes:
     scores: Floats
 
 
+Scores = Callable[[NDArray[np.int64]], Floats]
+"""What attackers would sum up, such as log p(y | u, t): of some users (models, users, T, N)."""
+
+
 def stakes_of(
-    groups: list[NDArray[np.int64]], tables: Iterable[Floats], habit: Floats, count: int
+    groups: list[NDArray[np.int64]], habit: Floats, models: int, scores: Scores
 ) -> list[Stakes]:
-    """The scores of every group under `count` models, each a table log p(y | u, t) (U, T, N).
+    """The scores of every group under so many models.
 
     Every model's scores are centred over the members and under the group's mean habit
-    (`habit` are probabilities), and scaled to variance 1 under it.
+    (`habit` are probabilities, (U, T, N)), and scaled to variance 1 under it.
     """
     slots, regions = habit.shape[1:]
     made = [
-        Stakes(group, np.empty((slots, count * len(group), regions), dtype=np.float32))
+        Stakes(group, np.empty((slots, models * len(group), regions), dtype=np.float32))
         for group in groups
     ]
-    own = [habit[group].mean(axis=0) for group in groups]
-    for k, table in enumerate(tables):
 
-        def fill(low: int, high: int, k: int = k, table: Floats = table) -> None:
-            for stakes, shares in zip(made[low:high], own[low:high], strict=True):
-                m = len(stakes.members)
-                part = table[stakes.members]
-                part = part - part.mean(axis=0)
+    def fill(low: int, high: int) -> None:
+        for stakes in made[low:high]:
+            shares, m = habit[stakes.members].mean(axis=0), len(stakes.members)
+            for k, raw in enumerate(scores(stakes.members)):
+                part = raw - raw.mean(axis=0)
                 part -= (part * shares).sum(axis=2, keepdims=True)
                 spread = (part * part * shares).sum(axis=2).mean()
                 part /= np.sqrt(spread + 1e-12)
                 stakes.scores[:, k * m : (k + 1) * m] = part.transpose(1, 0, 2)
 
-        map_blocks(fill, len(made))
+    map_blocks(fill, len(made), blocks=len(made))
     return made
 
 

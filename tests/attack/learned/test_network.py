@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tracecup.attack.learned.network import Network
+from tracecup.attack.learned.network import LEAST_LOG, Network, log_probabilities
 from tracecup.attack.learned.shape import BLURS_KM, COUNT_SCALE, FEATURES, NetworkShape
 from tracecup.city import City, Clock, Grid
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -104,6 +104,20 @@ class TestProbabilities:
         other = City(Grid.from_metres(5, 5, width_m=300, height_m=300))
         with pytest.raises(InvalidTraces, match="30 regions and 3 slots a day, the case has 25"):
             network.probabilities(other, traces([[0, 1, 2]]))
+
+
+class TestLogProbabilities:
+    def test_equal_a_slow_twin(self, city, network):
+        """By every network, for any users in any order; what is impossible ends at the least."""
+        sure = Network(SHAPE, {name: 40 * held for name, held in network.arrays.items()})
+        reference = traces(np.random.default_rng(1).integers(0, 30, (7, 12)))
+        users = np.array([5, 0, 3])
+        found = log_probabilities(city, reference, [network, sure])(users)
+        for net, logs, near in zip((network, sure), found, (2e-5, 2e-2), strict=True):
+            slow = slow_probabilities(net, city, reference)[users]
+            expected = np.log(np.maximum(slow, np.exp(LEAST_LOG)))
+            assert np.abs(logs - expected).max() < near
+        assert found[1].min() == np.float32(LEAST_LOG)
 
 
 class TestShape:
