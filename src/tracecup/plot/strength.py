@@ -22,6 +22,7 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
+from tracecup.study.bounds import FIELDS, ORDINARY, WITH_EQUALISE
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:
@@ -213,25 +214,37 @@ def _correlated(result: StudyResult) -> Picture:
     said = {"the paper's attacks": ", paper", "all attacks": ""}
     for axes, (attacks, suffix) in zip(panels, said.items(), strict=True):
         for row in rows:
-            cheats = row["defence"].startswith("Cheat")
             x, y = row[f"s_R{suffix}"], row[f"s_T{suffix}"]
-            axes.plot(x, y, "D" if cheats else "o", color=ORANGE if cheats else BLUE)
+            ordinary = row["defence"] not in FIELDS[ORDINARY]
+            axes.plot(x, y, "o" if ordinary else "D", color=BLUE if ordinary else ORANGE)
         _named(axes, [(r[f"s_R{suffix}"], r[f"s_T{suffix}"], r["defence"]) for r in rows])
-        r = result.tables["correlations"].row(attacks=attacks, defences="without Cheat")
-        spread = "" if r["low"] is None else f" ({r['low']:.2f} to {r['high']:.2f})"
-        value = "none" if r["r"] is None else f"{r['r']:.2f}{spread}"
-        axes.set_title(f"Under {attacks}: r = {value}", fontsize=9.5)
+        ordinary, more = (
+            _correlation(result.tables["correlations"].row(attacks=attacks, defences=field))
+            for field in (ORDINARY, WITH_EQUALISE)
+        )
+        axes.set_title(f"Under {attacks}: r = {ordinary}\nwith Equalise {more}", fontsize=9.5)
         axes.axhline(rows[0]["prior only"], color=GREEN, ls="--", lw=1.2)
         axes.text(0.0, rows[0]["prior only"] + 0.015, "never looks", fontsize=7, color=GREEN)
         axes.set_xlabel("$s_R$ of the strongest re-identification")
         axes.set_xlim(-0.04, 1.08)
         axes.set_ylim(-0.04, 1.0)
     panels[0].set_ylabel("$s_T$ of the strongest trace inference")
+    panels[0].plot([], [], "o", color=BLUE, label="ordinary defences: r is theirs")
+    panels[0].plot([], [], "D", color=ORANGE, label="cheating, no defence, Equalise")
+    panels[0].legend(loc="lower right", fontsize=7)
     alt = (
         "Two scatter plots of re-identification against trace inference scores, under the "
         "paper's attacks and under all: points that lay along a line move to the left edge."
     )
     return Picture("questions", alt, figure)
+
+
+def _correlation(row: Row) -> str:
+    """r with its interval."""
+    if row["r"] is None:
+        return "none"
+    spread = "" if row["low"] is None else f" ({row['low']:.2f} to {row['high']:.2f})"
+    return f"{row['r']:.2f}{spread}"
 
 
 def _named(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:

@@ -18,11 +18,12 @@ from tracecup.study.strengthtables import strongest
 
 ATTACKS = {"the paper's attacks": ", paper", "all attacks": ""}
 CHEATS = ("Cheat", "Cheat(1)")
+WITH_EQUALISE, ORDINARY = "without Cheat and None", "without Cheat, None and Equalise"
 FIELDS = {
     "all": (),
     "without Cheat": CHEATS,
-    "without Cheat and None": (*CHEATS, "None"),
-    "without Cheat, None and Equalise": (*CHEATS, "None", EQUALISED),
+    WITH_EQUALISE: (*CHEATS, "None"),
+    ORDINARY: (*CHEATS, "None", EQUALISED),
 }
 CORRELATIONS = ("attacks", "defences", "pairs", "r", "low", "high", "reason")
 SAFE = 0.5

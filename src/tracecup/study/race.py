@@ -24,6 +24,7 @@ ROUNDS = (
 )  # fmt: skip
 RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
 RICHER = "from scratch, with more data"
+EXACT = "retrained, on the method at the floor"
 LAST = (SCRATCH, MOVES, RICHER)
 """Attackers on the last defence."""
 
@@ -101,6 +102,9 @@ def run(context: Context) -> StudyResult:
             "family that the defence has met, with a larger network, one of a family that it never "
             "met, and one with a release more of each team than the race had. Attackers who are "
             "short of data flatter a defence.",
+            "Rounds that are played here defend by the training program, which ends a little "
+            f"beside the floor. '{EXACT}': the same attacker on a release by the method Equalise, "
+            "which ends exactly there. The difference is what that is worth.",
             f"Judged teams: {FIRST_TEAM} to {FIRST_TEAM + size.tests - 1} of this seed, which "
             "nothing was tuned or trained on. The teams of the race are simulated whole, as one "
             "can who has the synthesizer.",

@@ -51,7 +51,7 @@ from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
 from tracecup.score import FLOOR, utility_score
 from tracecup.study.context import Context, Team
-from tracecup.study.race import LAST, MOVES, RETRAINED, RICHER, SCRATCH, Size
+from tracecup.study.race import EXACT, LAST, MOVES, RETRAINED, RICHER, SCRATCH, Size
 from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
 from tracecup.study.strength import FIRST_TEAM
 
@@ -79,22 +79,27 @@ def rounds(context: Context, size: Size) -> list[Cell]:
     kept = Folder(context, "race", (size, fingerprint(*weights)))
     early = [f"round{k:02d}" for k in range(1, size.given)]
     late = [f"round{k:02d}" for k in range(size.given, size.rounds + 1)]
+    exact = [f"exact{k:02d}" for k in range(size.given, size.rounds)]
     final = [f"final-{k}" for k in range(len(LAST))]
-    names = (*early, *late, *final)
+    names = (*early, *late, *exact, *final)
+    model = kept.path / "defence.npz"
 
     def told() -> None:
         if context.tell:
             context.tell(sum(map(kept.has, names)), len(names))
 
     told()
-    if not all(map(kept.has, (*late, *final))):
+    if not (model.exists() and all(map(kept.has, (*late, *final)))):
         # A round whose row was not written is played again, and so are those after it. Attackers
         # on the last defence learn from its releases, which are not kept: that round, too.
         whole = next((k for k, name in enumerate(late) if not kept.has(name)), len(late) - 1)
         for name in late[whole:]:
             (kept.path / f"{name}.npz").unlink(missing_ok=True)
         _played(context, size, given, late[:whole], kept, told)
-    _replayed(context, size, given, kept, told)  # last: beside it a round took two thirds longer
+    # Last: beside it a round took two thirds longer.
+    played = DefenceModel.load(model)
+    _replayed(context, size, given, RETRAINED, dict(enumerate(early, 1)), kept, told)
+    _replayed(context, size, played, EXACT, dict(enumerate(exact, size.given)), kept, told)
     return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
 
 
@@ -106,14 +111,23 @@ def _first_models(defence: DefenceModel, count: int) -> DefenceModel:
 
 
 def _replayed(
-    context: Context, size: Size, given: DefenceModel, kept: Folder, told: Callable[[], None]
+    context: Context,
+    size: Size,
+    given: DefenceModel,
+    attacker: str,
+    cells: dict[int, str],
+    kept: Folder,
+    told: Callable[[], None],
 ) -> None:
-    """Rounds whose attackers are in the file: each one on the defence that it was trained on."""
+    """Rounds whose attackers are in the file: each one on the defence that it was trained on.
+
+    `cells` names what is kept of each round.
+    """
     teams = range(FIRST_TEAM, FIRST_TEAM + size.tests)
     calls = [
         (k, partial(_once_more, context.travelling, number, size, given, k))
-        for k in range(1, size.given)
-        if not kept.has(f"round{k:02d}")
+        for k, name in cells.items()
+        if not kept.has(name)
         for number in teams
     ]
     found: dict[int, list[Replay]] = {k: [] for k, _ in calls}
@@ -123,11 +137,11 @@ def _replayed(
             continue
         mine = sorted(found[k])  # by the number of the team, whoever was first
         kept.write(
-            f"round{k:02d}",
+            cells[k],
             {
                 "number": k,
                 "what": f"round {k} again",
-                "attacker": RETRAINED,
+                "attacker": attacker,
                 "utility": [one.utility for one in mine],
                 "verdicts": [{"reid": one.reid} for one in mine],
                 "earlier": [],
