@@ -5,6 +5,7 @@ Versioned and self-describing; nothing in it can execute, and a small file unpac
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
@@ -28,15 +29,20 @@ Arrays = dict[str, NDArray[Any]]
 class ArchiveFormat:
     """A kind of model file: its name, its version, and the shape of every array in letters whose
     sizes stand in the header ("N+1" is one more than "N").
+
+    A `hashed` file holds the SHA-256 of its arrays in the header: a changed number is noticed.
     """
 
     name: str
     version: int
     shapes: Mapping[str, tuple[str, ...]]
+    hashed: bool = False
 
     def write(self, path: str | PathLike[str], header: Header, arrays: Arrays) -> None:
         """Write the file; it appears whole or not at all."""
         header = {"format": self.name, "version": self.version} | header
+        if self.hashed:
+            header["sha256"] = digest_of(arrays)
         text = np.frombuffer(json.dumps(header, indent=1).encode(), dtype=np.uint8)
         save: Any = np.savez  # its stub takes the names of arrays for options
         with atomic_write(path) as file:
@@ -71,6 +77,8 @@ class ArchiveFormat:
                 raise self.invalid(path, f"array {name} of {read[name].dtype}")
             if not np.isfinite(read[name]).all():
                 raise self.invalid(path, f"numbers in {name} that are not finite")
+        if self.hashed and header.get("sha256") != digest_of(read):
+            raise self.invalid(path, "arrays that do not have the SHA-256 of the header")
         return header, read
 
     def invalid(self, path: str | PathLike[str], found: str) -> InvalidFile:
@@ -78,6 +86,20 @@ class ArchiveFormat:
         return InvalidFile(
             path, [Problem(0, "", found, f"a {self.name} file of version {self.version}")]
         )
+
+
+def digest_of(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """SHA-256 over names, types, shapes and bytes of arrays, whatever their order.
+
+    >>> digest_of({"a": np.zeros(2), "b": np.ones(1)})[:16]
+    '25fd32cb1f32d34c'
+    """
+    found = hashlib.sha256()
+    for name in sorted(arrays):
+        held = np.ascontiguousarray(arrays[name])
+        found.update(f"{name} {held.dtype.str} {held.shape} ".encode())
+        found.update(held.data)
+    return found.hexdigest()
 
 
 def format_of(path: str | PathLike[str]) -> str:

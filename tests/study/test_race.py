@@ -9,7 +9,7 @@ from tracecup.plot import album
 from tracecup.study import knowledge, race
 from tracecup.study.context import Context
 from tracecup.study.knowledge import KNOWS, NEVER, OTHERS
-from tracecup.study.race import MOVES, RETRAINED, RICHER, SCRATCH
+from tracecup.study.race import EXACT, MOVES, RETRAINED, RICHER, SCRATCH
 from tracecup.study.reproduce import Record, choose
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 
@@ -23,7 +23,7 @@ def attacker(said: str, teams: int, days: int, reid: float, trace: float) -> dic
 
 def played(number: int, who: str, reid: float, trace: float) -> dict[str, object]:
     verdict = {"reid": reid, "argmax": 1.0, "trace": trace, "prior": 0.7, "true_link": 0.4}
-    if number == 1:
+    if number == 1 or who == EXACT:
         verdict = {"reid": reid}
     return {
         "number": number, "attacker": who, "utility": [0.7, 0.71], "earlier": [0.99, 0.97],
@@ -41,6 +41,7 @@ LEARNED = [
 PLAYED = [
     played(1, RETRAINED, 0.02, 0.45),
     played(2, RETRAINED, 0.85, 0.69),
+    played(2, EXACT, 0.74, 0.0),
     played(2, SCRATCH, 0.8, 0.7),
     played(2, MOVES, 0.74, 0.64),
     played(2, RICHER, 0.7, 0.66),
@@ -89,6 +90,8 @@ class TestTables:
         assert met[f"KMeans(100), learned, {KNOWS}", "s_T"] is False  # 0.31
         assert met[f"KMeans(100), learned, {NEVER}", "s_T"] is True
         assert met[f"last defence, attacker {RETRAINED}", "s_R"] is True
+        assert met[f"last defence, attacker {EXACT}", "s_R"] is False
+        assert (f"last defence, attacker {EXACT}", "prior only - s_T") not in met
         assert met[f"last defence, attacker {SCRATCH}", "prior only - s_T"] is True
         assert met[f"last defence, attacker {MOVES}", "s_R"] is False
         assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False

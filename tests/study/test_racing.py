@@ -54,7 +54,7 @@ def toy(self: Context, number: int, users: int) -> Team:
 
 class TestTraining:
     @pytest.mark.parametrize(
-        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 7)]
+        ("name", "tables", "rows"), [("knowledge", ["attackers"], 3), ("race", ["rounds"], 8)]
     )
     def test_neither_a_kill_nor_an_engine_changes_a_byte(
         self, name, tables, rows, tmp_path, monkeypatch

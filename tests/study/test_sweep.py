@@ -456,6 +456,7 @@ def row(defence: str, seed: int, kind: str, attack: str, score: float, **other) 
         "utility": 0.7,
         "kind": kind,
         "attack": attack,
+        "knew": "",
         "score": score,
         "low": 0.0,
         "high": 1.0,

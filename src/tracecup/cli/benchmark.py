@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
     from tracecup.study.sweep import Sweep
 
+REMARKS = 6
 HEADS = (
     "defence",
     "s_U",
@@ -149,6 +150,8 @@ def benchmark(
     summary = summarize(made.table)
     emit(as_json, _payload(made, summary, files), *_shown(summary))
     if not as_json:
+        for text in _remarks(made.table):
+            people().print(escape(text), soft_wrap=True)
         if not as_written:
             people().print(f"Defences are tuned to utility {floor:g}; table.csv says to what.")
         said = f"{made.computed} cells run, {made.kept} found finished; written to {out}"
@@ -157,6 +160,15 @@ def benchmark(
             kept = f"{out} holds the tables of a larger grid, which stay; these end in {end}"
             people().print(escape(kept), soft_wrap=True)
     return 1 if made.failed else 0
+
+
+def _remarks(table: Rows) -> list[str]:
+    """What attacks knew, each said once; of many data sets only the first ones."""
+    said = dict.fromkeys(
+        f"{row['attack']}: {row['knew']}" for row in table.records() if row["knew"]
+    )
+    more = [f"and {len(said) - REMARKS} more in table.csv"] if len(said) > REMARKS else []
+    return [*list(said)[:REMARKS], *more]
 
 
 def named(given: list[str] | None, option: str) -> list[str]:

@@ -194,7 +194,7 @@ class Evaluation(Result):
                 ends = (one.score.value, one.score.interval.low, one.score.interval.high)
                 names = (run.data.name, "", run.defence, made.tuned, made.tuning, seed)
                 rows.append((*names, self.floor, made.utility.value, kind_of(one), one.attack,
-                             *ends, one.expected_error, one.seconds, made.seconds,
+                             one.remark, *ends, one.expected_error, one.seconds, made.seconds,
                              __version__))  # fmt: skip
         return rows
 

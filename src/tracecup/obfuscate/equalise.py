@@ -46,9 +46,9 @@ class Equalise(Obfuscator):
 
     L stacks log p_k(y | v, t) of the members v of her group under the models k of a portfolio,
     centred over the members: if the sums are the same for all of them, no attacker who uses one of
-    these models can tell who is who. `model=none` takes habit models that need no training
-    (section 3 of the docs' page); a trained file holds the release models of attackers who were
-    trained on earlier rounds of this very defence. Hospital regions are moved out of reach.
+    these models can tell who is who. `model=none` takes habit models that need no training; a
+    trained file holds the release models of attackers who were trained on earlier rounds of this
+    very defence. Hospital regions are moved out of reach.
 
     The models need reference traces, which are public in a contest. Without them the original
     traces stand in, which protects less: the attackers' view is then only guessed.

@@ -83,7 +83,7 @@ def audit_html(found: Answer | Audit, *, top: int = 10) -> str:
             "main",
             [
                 *(section(*part) for part in (answer_parts(answer, top) if answer else ())),
-                section("findings", "What was found", _findings(audit)),
+                section("findings", "What was found", _findings(audit, told=answer is not None)),
                 *_identification(audit),
                 section("inference", "Trace inference", _inference(audit)),
                 section("users", "Users at most risk", _users(audit, top)),
@@ -175,8 +175,9 @@ def _banner(audit: Audit) -> Html:
     )
 
 
-def _findings(audit: Audit) -> list[Html]:
-    said = [element("p", text) for text in sentences(audit)]
+def _findings(audit: Audit, told: bool) -> list[Html]:
+    """The findings; without the first sentence where the verdict has `told` it already."""
+    said = [element("p", text) for text in sentences(audit)[told:]]
     return [*said, *(element("p", text, {"class": "note"}) for text in CAVEATS)]
 
 

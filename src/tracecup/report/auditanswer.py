@@ -31,7 +31,8 @@ def answer_parts(answer: Answer, top: int) -> list[Part]:
 
 def _verdict(answer: Answer) -> list[Html]:
     first, *others = verdict(answer)
-    said = [element("p", [element("strong", clean(first, 600))])]
+    # It names all families that were run and all that are known to be stronger.
+    said = [element("p", [element("strong", clean(first, 3000))])]
     said += [element("p", clean(text, 600)) for text in others]
     if len(answer.settings) > 1:
         title = "Ways to cut the records, the worst first"

@@ -81,11 +81,15 @@ def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
 def known_stronger(audit: Audit) -> str:
     """What was tried, and what is known to be stronger."""
     names = [one.attack for one in (*audit.reid, *audit.trace)]
-    stronger = []
-    if not any(name.startswith("Bayes-") for name in names):
-        stronger.append("Bayes attacks that learn the protection from the release (standard)")
-    if not any("channel=identity" in name or "channel=known" in name for name in names):
-        stronger.append("those that know or trust it (max)")
+    bayes = [name for name in names if name.startswith("Bayes-")]
+    missing = []
+    if not any("channel=" not in name or "channel=learned" in name for name in bayes):
+        missing.append("learn the protection from the release (standard)")
+    if not any("channel=identity" in name for name in bayes):
+        missing.append("take the release as it is (max)")
+    if not any("channel=known" in name for name in bayes):
+        missing.append("know the protection (channel=known(NAME))")
+    stronger = [f"Bayes attacks that {' or '.join(missing)}"] if missing else []
     if not any(name.startswith("Learned-") for name in names):
         stronger.append("networks trained on public data (Learned-R, Learned-T)")
     known = f" Known to be stronger: {'; '.join(stronger)}." if stronger else ""

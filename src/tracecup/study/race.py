@@ -104,7 +104,8 @@ def run(context: Context) -> StudyResult:
             "short of data flatter a defence.",
             "Rounds that are played here defend by the training program, which ends a little "
             f"beside the floor. '{EXACT}': the same attacker on a release by the method Equalise, "
-            "which ends exactly there. The difference is what that is worth.",
+            "which ends exactly there. Both sides are then as their files keep them, large arrays "
+            "in seven bits, and the release is drawn anew.",
             f"Judged teams: {FIRST_TEAM} to {FIRST_TEAM + size.tests - 1} of this seed, which "
             "nothing was tuned or trained on. The teams of the race are simulated whole, as one "
             "can who has the synthesizer.",
@@ -130,7 +131,7 @@ def _round(one: dict[str, Any]) -> tuple[object, ...]:
     reid = team_mean([verdict["reid"] for verdict in verdicts])
     known = (one["number"], one["attacker"], team_mean(one["utility"]).value)
     named = (reid.value, reid.low, reid.high)
-    if "trace" not in verdicts[0]:  # of the shipped attackers only what links is in the file
+    if "trace" not in verdicts[0]:  # of attackers in a file only what links is there
         return (*known, *named, *[None] * 6)
     trace = team_mean([verdict["trace"] for verdict in verdicts])
     prior, told = (
@@ -147,11 +148,15 @@ def _goals(played: Sequence[dict[str, Any]]) -> list[Any]:
         verdicts = one["verdicts"]
         item = f"last defence, attacker {one['attacker']}"
         left = team_mean([verdict["reid"] for verdict in verdicts])
-        gap = team_mean([max(0.0, v["prior"] - v["trace"]) for v in verdicts])
-        rows += [
+        rows.append(
             (item, "s_R", f">= {LEAST_REID:g}", left.value, left.low, left.high, "Learned",
-             left.value >= LEAST_REID),
+             left.value >= LEAST_REID)
+        )  # fmt: skip
+        if "trace" not in verdicts[0]:  # of attackers in a file only what links is there
+            continue
+        gap = team_mean([max(0.0, v["prior"] - v["trace"]) for v in verdicts])
+        rows.append(
             (item, "prior only - s_T", f"<= {BELOW_PRIOR:g}", gap.value, gap.low, gap.high,
-             "Learned", gap.value <= BELOW_PRIOR),
-        ]  # fmt: skip
+             "Learned", gap.value <= BELOW_PRIOR)
+        )  # fmt: skip
     return rows

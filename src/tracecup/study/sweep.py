@@ -40,6 +40,7 @@ COLUMNS = (
     "utility",
     "kind",
     "attack",
+    "knew",
     "score",
     "low",
     "high",

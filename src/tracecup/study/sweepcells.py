@@ -22,7 +22,7 @@ from tracecup.safeio import atomic_write
 from tracecup.study.comparison import Attacked, DefendedRelease
 from tracecup.study.methodkey import method_key
 
-FORMAT = 2
+FORMAT = 3
 
 Attack = ReidAttack | InferenceAttack
 
@@ -58,7 +58,7 @@ class Cell:
             )
             for entry in found.attacks.values():
                 float(entry["score"] + entry["low"] + entry["high"] + entry["seconds"])
-                str(entry["code"])
+                str(entry["code"] + entry["knew"])
                 float(entry["expected_error_km"] or 0)
             return found
         return cls.new()
@@ -83,6 +83,7 @@ class Cell:
             "expected_error_km": met.expected_error,
             "seconds": met.seconds,
             "code": method_key(method),
+            "knew": met.remark,
         }
 
     def write(self, path: Path) -> None:
@@ -113,6 +114,7 @@ class Cell:
                     self.utility,
                     kind_of(method),
                     str(method),
+                    held["knew"],
                     *numbers,
                     self.seconds,
                     __version__,

@@ -20,7 +20,7 @@ from tracecup.score import is_valid
 from tracecup.study.comparison import is_blind, short
 from tracecup.study.results import Table
 
-TEXT = ("data", "team", "defence", "tuned", "tuning", "kind", "attack", "tracecup")
+TEXT = ("data", "team", "defence", "tuned", "tuning", "kind", "attack", "knew", "tracecup")
 KEY = ("data", "team", "defence", "seed", "floor", "kind", "attack")
 SUMMARY = (
     "data",

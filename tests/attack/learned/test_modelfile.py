@@ -143,6 +143,16 @@ class TestHostileFiles:
         with pytest.raises(InvalidFile, match=r"array table of shape \(6, 5\)"):
             LearnedModel.load(path)
 
+    def test_a_number_that_was_changed(self, path):
+        rewritten(path, lambda header, arrays: arrays["table"].put(3, 0.5))
+        with pytest.raises(InvalidFile, match="do not have the SHA-256 of the header"):
+            LearnedModel.load(path)
+
+    def test_no_hash_in_the_header(self, path):
+        rewritten(path, lambda header, arrays: header.pop("sha256"))
+        with pytest.raises(InvalidFile, match="do not have the SHA-256 of the header"):
+            LearnedModel.load(path)
+
     @pytest.mark.parametrize(
         "change",
         [

@@ -49,6 +49,10 @@ class LearnedR(ReidAttack):
         self.check()
         return _scores(attack_model(self.model), case)
 
+    def remark(self, case: Case) -> str:
+        """What the model was trained on."""
+        return _trained_on(self.model)
+
 
 @register("inference", "Learned-T", f"learned links, prior and channel, least loss; {NOTE}")
 @dataclass(frozen=True)
@@ -77,6 +81,14 @@ class LearnedT(InferenceAttack):
         prior = _expected(model.prior, case)
         regions = decide(case.city, prior, candidates, model.channel(case.city), case.released)
         return Traces(np.ascontiguousarray(regions), case.reference.users, case.released.clock)
+
+    def remark(self, case: Case) -> str:
+        """What the model was trained on."""
+        return _trained_on(self.model)
+
+
+def _trained_on(model: str) -> str:
+    return f"trained on {attack_model(model).training}"
 
 
 def _scores(model: LearnedModel, case: Case) -> Scores:

@@ -1,6 +1,6 @@
 """Files of trained models: plain arrays and a header that says what they were trained on.
 
-No pickle; sizes are bounded and checked before anything is computed with them.
+No pickle; sizes and the SHA-256 of the arrays are checked before anything is computed with them.
 """
 
 from __future__ import annotations
@@ -74,11 +74,13 @@ ATTACK = ArchiveFormat(
     _prefixed("release_")
     | _prefixed("prior_")
     | {"kernel": ("two", "offsets"), "table": ("N", "N"), "slope": (), "tau": ()},
+    hashed=True,
 )
 DEFENCE = ArchiveFormat(
     "tracecup-equalise",
     1,
     _prefixed("prior_") | _prefixed("model_", "K") | _scales("prior_") | _scales("model_", "K"),
+    hashed=True,
 )
 
 

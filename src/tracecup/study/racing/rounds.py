@@ -57,6 +57,8 @@ from tracecup.study.strength import FIRST_TEAM
 
 FIRST_TRAINING = 301
 """Those that train; judged are those of the study `strength`."""
+EVERYONE = "attackers.npz"
+"""All attackers of the race as a defence would hold them, the one on the last defence too."""
 
 R = TypeVar("R")
 
@@ -79,17 +81,17 @@ def rounds(context: Context, size: Size) -> list[Cell]:
     kept = Folder(context, "race", (size, fingerprint(*weights)))
     early = [f"round{k:02d}" for k in range(1, size.given)]
     late = [f"round{k:02d}" for k in range(size.given, size.rounds + 1)]
-    exact = [f"exact{k:02d}" for k in range(size.given, size.rounds)]
+    exact = [f"exact{k:02d}" for k in range(size.given, size.rounds + 1)]
     final = [f"final-{k}" for k in range(len(LAST))]
     names = (*early, *late, *exact, *final)
-    model = kept.path / "defence.npz"
+    everyone = kept.path / EVERYONE
 
     def told() -> None:
         if context.tell:
             context.tell(sum(map(kept.has, names)), len(names))
 
     told()
-    if not (model.exists() and all(map(kept.has, (*late, *final)))):
+    if not (everyone.exists() and all(map(kept.has, (*late, *final)))):
         # A round whose row was not written is played again, and so are those after it. Attackers
         # on the last defence learn from its releases, which are not kept: that round, too.
         whole = next((k for k, name in enumerate(late) if not kept.has(name)), len(late) - 1)
@@ -97,7 +99,7 @@ def rounds(context: Context, size: Size) -> list[Cell]:
             (kept.path / f"{name}.npz").unlink(missing_ok=True)
         _played(context, size, given, late[:whole], kept, told)
     # Last: beside it a round took two thirds longer.
-    played = DefenceModel.load(model)
+    played = DefenceModel.load(everyone)
     _replayed(context, size, given, RETRAINED, dict(enumerate(early, 1)), kept, told)
     _replayed(context, size, played, EXACT, dict(enumerate(exact, size.given)), kept, told)
     return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
@@ -241,23 +243,27 @@ def _played(
         told()
         started = time.perf_counter()
         met.append(last.attacker)
-    nets = [one.net for one in met[:-1]]
+    *nets, newest = [one.net for one in met]
     _defence(size, given, nets, last.weight).save(kept.path / "defence.npz")
+    everyone = _defence(size, given, [*nets, newest], last.weight * SHRINK)
+    everyone.save(kept.path / EVERYONE)
     _finals(size, defender, nets, tested, last, settings, kept, told)
 
 
 def _defence(
     size: Size, given: DefenceModel, nets: Sequence[DeviceNetwork], weight: float
 ) -> DefenceModel:
-    """What the last round defended with."""
+    """A defence that has met these attackers: the given ones, then those of this race."""
     shape = given.models[0].shape
     later = [plain_network(shape, net) for net in nets[size.given :]]
-    said = (f"Equalise, round {k}" for k in range(size.given, size.rounds))
+    said = (f"Equalise, round {k}" for k in range(size.given, len(nets)))
     before = given.training
+    data = before.data
+    if len(before.defences) == size.given:  # else it says already what the first ones had
+        data += f"; the first {size.given} with {before.teams} teams and {before.steps} steps at most"
     training = replace(
         before,
-        data=f"{before.data}; the first {size.given} with {before.teams} teams and {before.steps} "
-        "steps at most",
+        data=data,
         defences=(*before.defences[: size.given], *said),
         teams=size.teams,
         steps=size.steps,
