@@ -9,7 +9,8 @@ from tracecup.plot import album
 from tracecup.study import knowledge, race
 from tracecup.study.context import Context
 from tracecup.study.knowledge import KNOWS, NEVER, OTHERS
-from tracecup.study.race import EXACT, MOVES, RETRAINED, RICHER, SCRATCH
+from tracecup.study.race import EXACT, MOVES, RICHER, SCRATCH
+from tracecup.study.replay import RETRAINED
 from tracecup.study.reproduce import Record, choose
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 

@@ -60,6 +60,11 @@ class Schedule:
     precision: str = "bfloat16"
 
 
+def precision() -> str:
+    """Half precision where the device is made for it."""
+    return "float32" if jax.default_backend() == "cpu" else "bfloat16"
+
+
 class ReleaseModel(NamedTuple):
     """A release model, the temperature of its scores, and the channel from x to the released y."""
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tracecup.attack.learned.modelfile import SHRINK
 from tracecup.attack.learned.shape import NetworkShape
 from tracecup.engine import cores
 from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_release
@@ -27,8 +28,6 @@ from tracecup.learn.network import Network
 from tracecup.learn.pool import Pool, Regions
 
 FIRST_WEIGHT, WEIGHT_STEP, MOST_TRIES = 0.012, 1.6, 8
-SHRINK = 0.65
-"""One more attacker to equalise needs about this much less weight; where the search begins."""
 
 COPY = 10**6
 """Seeds of the releases of a team are so far apart."""

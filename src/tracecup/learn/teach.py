@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from tracecup.attack.learned import modelfile
-from tracecup.attack.learned.modelfile import DefenceModel, LearnedModel, Training
+from tracecup.attack.learned.modelfile import SHRINK, DefenceModel, LearnedModel, Training
 from tracecup.attack.learned.network import Network
 from tracecup.attack.learned.shape import NetworkShape
 from tracecup.city import City
@@ -27,7 +27,7 @@ from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_prior, trai
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.habits import Ground
 from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
-from tracecup.learn.race import FIRST_WEIGHT, SHRINK, Defender, RaceSettings, Round, race
+from tracecup.learn.race import FIRST_WEIGHT, Defender, RaceSettings, Round, race
 from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import split_name
 from tracecup.rng import child_seed

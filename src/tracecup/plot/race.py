@@ -1,4 +1,4 @@
-"""The picture of the study `race`: who wins by round.
+"""The pictures of the studies `race` and `replay`: who wins by round.
 
 High is safe; dashed lines are attackers who never look, and who know who is who.
 """
@@ -19,7 +19,8 @@ from tracecup.plot.style import (
     draws,
     sheet,
 )
-from tracecup.study.race import MOVES, RETRAINED, RICHER, SCRATCH
+from tracecup.study.race import MOVES, RICHER, SCRATCH
+from tracecup.study.replay import RETRAINED
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:
@@ -65,6 +66,29 @@ def race(result: StudyResult) -> list[Picture]:
         f"{last['s_R']:.2f} and {last['s_T']:.2f}, prior only {last['prior only']:.2f}."
     )
     return [Picture("rounds", alt, figure)]
+
+
+@draws("replay")
+def replay(result: StudyResult) -> list[Picture]:
+    """The attacker of every round in the package, and all of them on the shipped defence."""
+    rows = result.tables["rounds"].records()
+    *played, shipped = rows
+    figure = sheet(result.source, 3.7, width=6, title="The race again, at exactly utility 0.7")
+    axes = figure.subplots()
+    _line(axes, played, "s_R", SCORES["s_R"], "attacker trained on this defence")
+    least = shipped["earlier attackers, least s_R"]
+    axes.plot(shipped["round"], least, "v", color=GREY, label="best of all earlier attackers")
+    axes.set_title(TITLES["s_R"])
+    axes.set_xlabel("round: each defence has met all attackers before")
+    axes.set_xticks([row["round"] for row in rows])
+    axes.set_ylim(-0.03, 1.05)
+    axes.legend(loc="lower right", fontsize=7)
+    alt = (
+        f"Score of the attacker trained on the defence of each round; in round "
+        f"{played[-1]['round']} {played[-1]['s_R']:.2f}. Of the shipped defence of round "
+        f"{shipped['round']} no earlier attacker leaves less than {least:.2f}."
+    )
+    return [Picture("replay", alt, figure)]
 
 
 def _line(axes: Axes, rows: Sequence[Row], score: str, ends: Sequence[str], label: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tracecup.study.context import Context
+from tracecup.study.folder import SECONDS
 from tracecup.study.reproduce import study
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.study.strengthgoals import COLUMNS as GOALS
@@ -20,7 +21,6 @@ UNKNOWN = ("PL(4,1)", "RR(8)", "RareShift(3)")
 OTHER_SIZES = ("KMeans(20)", "KMeans(50)", "KMeans(200)", "KMeans(400)")
 NEVER, OTHERS, KNOWS = "never saw it", "saw it with other numbers of clusters", "knows the program"
 ATTACKERS = ("attacker", "teams", "days", "s_R", "low", "high", "s_T", "low (T)", "high (T)")
-SECONDS = ("what", "seconds")
 FIRST_JUDGED, FIRST_TRAINING = 101, 201
 """Nothing of these attackers was tuned on the judged teams; those that train are others."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tracecup.study.context import Context
-from tracecup.study.knowledge import SECONDS
+from tracecup.study.folder import SECONDS
 from tracecup.study.reproduce import study
 from tracecup.study.results import BUILT_IN, StudyResult, Table
 from tracecup.study.strength import FIRST_TEAM
@@ -22,7 +22,7 @@ ROUNDS = (
     "round", "attacker", "s_U", "s_R", "low", "high", "s_T", "low (T)", "high (T)", "prior only",
     "true link", "earlier attackers, least s_R",
 )  # fmt: skip
-RETRAINED, SCRATCH, MOVES = "retrained", "from scratch", "with transitions inside a day"
+SCRATCH, MOVES = "from scratch", "with transitions inside a day"
 RICHER = "from scratch, with more data"
 EXACT = "retrained, on the method at the floor"
 LAST = (SCRATCH, MOVES, RICHER)

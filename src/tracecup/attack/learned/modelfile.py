@@ -5,8 +5,9 @@ No pickle; sizes and the SHA-256 of the arrays are checked before anything is co
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from os import PathLike
@@ -51,6 +52,9 @@ COARSE = ("day_embedding", "slot_embedding", "mix", "regions", "bias")
 
 STEPS = 63
 """A column of those runs from -STEPS to STEPS: seven bits (with eight, 5.4 MB would ship)."""
+
+SHRINK = 0.65
+"""One more attacker to equalise needs about this much less weight; where the search begins."""
 
 
 def _prefixed(prefix: str, stack: str = "") -> dict[str, tuple[str, ...]]:
@@ -210,6 +214,21 @@ class DefenceModel:
     group: int
     noise: float
     weight: float
+
+    @property
+    def digest(self) -> str:
+        """A hash of all weights: other networks, another digest."""
+        made = hashlib.sha256()
+        for net in (self.prior, *self.models):
+            for name in SIDES:
+                made.update(np.ascontiguousarray(net.arrays[name]))
+        return made.hexdigest()
+
+    def first(self, count: int) -> DefenceModel:
+        """The defence when it had met the first `count` attackers; its weight is a guess."""
+        left_out = len(self.models) - count
+        weight = self.weight / SHRINK**left_out
+        return replace(self, models=self.models[:count], weight=weight)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the file, large arrays in seven bits."""

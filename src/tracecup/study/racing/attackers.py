@@ -12,10 +12,11 @@ from pathlib import Path
 
 from tracecup.attack.learned import LearnedR, LearnedT
 from tracecup.jobs import all_done
-from tracecup.learn.attack import Schedule
+from tracecup.learn.attack import Schedule, precision
 from tracecup.learn.teach import Lesson, learn_attack
 from tracecup.study.comparison import DefendedRelease, attack, release
 from tracecup.study.context import Context
+from tracecup.study.folder import Cell, Folder, teams_from
 from tracecup.study.knowledge import (
     FIRST_JUDGED,
     FIRST_TRAINING,
@@ -27,7 +28,6 @@ from tracecup.study.knowledge import (
     UNKNOWN,
     KnowledgeSize,
 )
-from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
 
 SEEDS = "race"
 """The word that these draws were named by from the first run on."""

@@ -7,27 +7,19 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import jax.numpy as jnp
 import numpy as np
 
 from tracecup.attack.learned import NetworkShape, defence_model
-from tracecup.attack.learned.modelfile import SHIPPED, DefenceModel
-from tracecup.attack.match import match_table
-from tracecup.attack.models.slotwise import slot_likelihoods
-from tracecup.contest.judging.answers import Truth
-from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
-from tracecup.jobs import done_as_they_come
-from tracecup.learn.attack import ReleaseModel, Schedule, train_release
+from tracecup.attack.learned.modelfile import SHIPPED, SHRINK, DefenceModel
+from tracecup.learn.attack import ReleaseModel, Schedule, precision, train_release
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser
 from tracecup.learn.habits import Ground
@@ -38,7 +30,6 @@ from tracecup.learn.network import new_channel
 from tracecup.learn.pool import Pool
 from tracecup.learn.race import (
     COPY,
-    SHRINK,
     Defender,
     RaceSettings,
     Round,
@@ -47,12 +38,11 @@ from tracecup.learn.race import (
     verdict,
 )
 from tracecup.learn.teach import RACE_SIZE, RELEASE_SIZE, on_device, plain_network
-from tracecup.obfuscate import Equalise
-from tracecup.rng import child_seed
-from tracecup.score import FLOOR, utility_score
+from tracecup.score import FLOOR
 from tracecup.study.context import Context, Team
-from tracecup.study.race import EXACT, LAST, MOVES, RETRAINED, RICHER, SCRATCH, Size
-from tracecup.study.racing.folder import Cell, Folder, precision, teams_from
+from tracecup.study.folder import Cell, Folder, teams_from
+from tracecup.study.race import EXACT, LAST, MOVES, RICHER, SCRATCH, Size
+from tracecup.study.replay import RETRAINED, Course, judged_again
 from tracecup.study.strength import FIRST_TEAM
 
 FIRST_TRAINING = 301
@@ -63,22 +53,10 @@ EVERYONE = "attackers.npz"
 R = TypeVar("R")
 
 
-class Replay(NamedTuple):
-    """A judged team by number in a round played again: s_U, s_R of the attacker, seconds."""
-
-    number: int
-    utility: float
-    reid: float
-    seconds: float
-
-
 def rounds(context: Context, size: Size) -> list[Cell]:
     """The rounds of the race, then other attackers on its last defence."""
-    given = _first_models(defence_model(SHIPPED), size.given)
-    weights = (
-        net.arrays[name] for net in (given.prior, *given.models) for name in net.shape.arrays
-    )
-    kept = Folder(context, "race", (size, fingerprint(*weights)))
+    given = defence_model(SHIPPED).first(size.given)
+    kept = Folder(context, "race", (size, given.digest))
     early = [f"round{k:02d}" for k in range(1, size.given)]
     late = [f"round{k:02d}" for k in range(size.given, size.rounds + 1)]
     exact = [f"exact{k:02d}" for k in range(size.given, size.rounds + 1)]
@@ -100,90 +78,13 @@ def rounds(context: Context, size: Size) -> list[Cell]:
         _played(context, size, given, late[:whole], kept, told)
     # Last: beside it a round took two thirds longer.
     played = DefenceModel.load(everyone)
-    _replayed(context, size, given, RETRAINED, dict(enumerate(early, 1)), kept, told)
-    _replayed(context, size, played, EXACT, dict(enumerate(exact, size.given)), kept, told)
-    return [json.loads((kept.path / f"{name}.json").read_text()) for name in names]
-
-
-def _first_models(defence: DefenceModel, count: int) -> DefenceModel:
-    """The defence when it had met the first `count` attackers; its weight is about what it was."""
-    left_out = len(defence.models) - count
-    models, weight = defence.models[:count], defence.weight / SHRINK**left_out
-    return replace(defence, models=models, weight=weight)
-
-
-def _replayed(
-    context: Context,
-    size: Size,
-    given: DefenceModel,
-    attacker: str,
-    cells: dict[int, str],
-    kept: Folder,
-    told: Callable[[], None],
-) -> None:
-    """Rounds whose attackers are in the file: each one on the defence that it was trained on.
-
-    `cells` names what is kept of each round.
-    """
-    teams = range(FIRST_TEAM, FIRST_TEAM + size.tests)
-    calls = [
-        (k, partial(_once_more, context.travelling, number, size, given, k))
-        for k, name in cells.items()
-        if not kept.has(name)
-        for number in teams
-    ]
-    found: dict[int, list[Replay]] = {k: [] for k, _ in calls}
-    for k, replay in _as_they_come(context.executor, calls):
-        found[k].append(replay)
-        if len(found[k]) < len(teams):
-            continue
-        mine = sorted(found[k])  # by the number of the team, whoever was first
-        kept.write(
-            cells[k],
-            {
-                "number": k,
-                "what": f"round {k} again",
-                "attacker": attacker,
-                "utility": [one.utility for one in mine],
-                "verdicts": [{"reid": one.reid} for one in mine],
-                "earlier": [],
-                "seconds": sum(one.seconds for one in mine),
-            },
-        )
-        told()
-
-
-def _as_they_come(
-    executor: Executor | None, calls: Sequence[tuple[int, Callable[[], R]]]
-) -> Iterator[tuple[int, R]]:
-    """Key and result of every call: here one after the other, or as workers are done with them."""
-    if executor is None:
-        yield from ((key, call()) for key, call in calls)
-    else:
-        yield from ((key, done.result()) for key, done in done_as_they_come(executor, calls))
-
-
-def _once_more(context: Context, number: int, size: Size, given: DefenceModel, k: int) -> Replay:
-    """The defence that has met k attackers, and the next one on it.
-
-    By the methods that run without JAX; the weight of so few models is sought from a guess.
-    """
-    started = time.perf_counter()
-    team = context.long_team(number, size.users)
-    met = _first_models(given, k)
-    seed = context.seed_of("race", "again", team.name, str(k))
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "defence.npz"
-        met.save(file)
-        method = Equalise(size.group, model=str(file), sweeps=size.sweeps)
-        cells = method.obfuscate(team.city, team.original, seed, reference=team.reference)
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle"))
-    expected = given.models[k].probabilities(team.city, team.reference)
-    answer = match_table(slot_likelihoods(expected, released), "assignment")
-    score = Scorer(team.city).score(Truth(team.original, table), {"reid": [answer]}).of("reid")
-    assert score is not None
-    utility = utility_score(team.city, team.original, cells).value
-    return Replay(number, utility, score.value, time.perf_counter() - started)
+    course = Course(size.tests, size.users, size.group, size.sweeps)
+    for attacker, defence, cells in (
+        (RETRAINED, given, dict(enumerate(early, 1))),
+        (EXACT, played, dict(enumerate(exact, size.given))),
+    ):
+        judged_again(context, course, defence, attacker, cells, kept, told)
+    return [kept.read(name) for name in names]
 
 
 def _played(
@@ -260,7 +161,9 @@ def _defence(
     before = given.training
     data = before.data
     if len(before.defences) == size.given:  # else it says already what the first ones had
-        data += f"; the first {size.given} with {before.teams} teams and {before.steps} steps at most"
+        data += (
+            f"; the first {size.given} with {before.teams} teams and {before.steps} steps at most"
+        )
     training = replace(
         before,
         data=data,

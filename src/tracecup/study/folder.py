@@ -1,4 +1,4 @@
-"""What the studies that train share: a folder of cells, teams made by an engine, precision.
+"""What the studies of races share: a folder of cells, and teams made by an engine.
 
 What is trained is kept beside what it scored; a file is used again for the same run only.
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-import jax
-
 from tracecup import __version__
 from tracecup.jobs import all_done
 from tracecup.safeio import atomic_write
 from tracecup.study.context import Context, Team
 
 Cell = dict[str, Any]
+SECONDS = ("what", "seconds")
+"""Columns of what a run took, cell by cell."""
 
 
 class Folder:
@@ -48,13 +48,16 @@ class Folder:
         """Whether a cell of that name is there."""
         return (self.path / f"{name}.json").exists()
 
+    def read(self, name: str) -> Cell:
+        """A cell that is there."""
+        found: Cell = json.loads((self.path / f"{name}.json").read_text("utf-8"))
+        return found
+
     def write(self, name: str, cell: Cell) -> Cell:
         """Keep a cell; what comes back is what would be read."""
-        text = json.dumps(cell)
         with atomic_write(self.path / f"{name}.json") as file:
-            file.write(text.encode())
-        found: Cell = json.loads(text)
-        return found
+            file.write(json.dumps(cell).encode())
+        return self.read(name)
 
 
 def teams_from(context: Context, first: int, count: int, users: int) -> list[Team]:
@@ -64,8 +67,3 @@ def teams_from(context: Context, first: int, count: int, users: int) -> list[Tea
     return all_done(
         context.executor, [partial(Context.long_team, bare, number, users) for number in numbers]
     )
-
-
-def precision() -> str:
-    """Half precision where the device is made for it."""
-    return "float32" if jax.default_backend() == "cpu" else "bfloat16"
