@@ -325,6 +325,7 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv
     --defence "KMeans(100)" --out kmeans.npz.zst`
     """
+    from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
@@ -336,7 +337,7 @@ def train(
     parts = out.with_name(f"{out.name}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with engine_of(engine) as jobs, progress("Training") as step:
+    with engine_of(engine, shipped(plugin)) as jobs, progress("Training") as step:
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
             step(done, total)

@@ -269,6 +269,7 @@ def audit(
     from tracecup.attack.learned import shipped_suits
     from tracecup.cli._audit_tables import shown
     from tracecup.errors import InvalidParameter
+    from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.records.zones import Zone
     from tracecup.report.audit import write_audit
@@ -309,7 +310,7 @@ def audit(
             )
         ]
     learned = all(shipped_suits(one.city, one.original.clock.slots) for _, one in subjects)
-    with engine_of(engine) as jobs, progress("auditing") as advance:
+    with engine_of(engine, shipped(plugin)) as jobs, progress("auditing") as advance:
         found = answer(
             subjects,
             attacks=(*portfolio(strength, learned=learned), *(attack or ())),

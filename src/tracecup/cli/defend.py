@@ -65,6 +65,7 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv --tests 1
     --out defence.npz.zst`
     """
+    from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
@@ -93,7 +94,7 @@ def train(
         played[done.number - 1 :] = [done.record()]
         log.write_text(json.dumps(played, indent=1))
 
-    with engine_of(engine) as jobs, progress("Race") as step:
+    with engine_of(engine, shipped(plugin)) as jobs, progress("Race") as step:
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
             lambda part, done, total, losses: step(done, total), after_round, jobs,

@@ -218,11 +218,11 @@ def _correlated(result: StudyResult) -> Picture:
             ordinary = row["defence"] not in FIELDS[ORDINARY]
             axes.plot(x, y, "o" if ordinary else "D", color=BLUE if ordinary else ORANGE)
         _named(axes, [(r[f"s_R{suffix}"], r[f"s_T{suffix}"], r["defence"]) for r in rows])
-        ordinary, more = (
+        usual, more = (
             _correlation(result.tables["correlations"].row(attacks=attacks, defences=field))
             for field in (ORDINARY, WITH_EQUALISE)
         )
-        axes.set_title(f"Under {attacks}: r = {ordinary}\nwith Equalise {more}", fontsize=9.5)
+        axes.set_title(f"Under {attacks}: r = {usual}\nwith Equalise {more}", fontsize=9.5)
         axes.axhline(rows[0]["prior only"], color=GREEN, ls="--", lw=1.2)
         axes.text(0.0, rows[0]["prior only"] + 0.015, "never looks", fontsize=7, color=GREEN)
         axes.set_xlabel("$s_R$ of the strongest re-identification")

@@ -221,7 +221,7 @@ class DefenceModel:
         made = hashlib.sha256()
         for net in (self.prior, *self.models):
             for name in SIDES:
-                made.update(np.ascontiguousarray(net.arrays[name]))
+                made.update(net.arrays[name].tobytes())
         return made.hexdigest()
 
     def first(self, count: int) -> DefenceModel:
