@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE))
 
 # A script's neighbours need the path above, so these cannot stand at the top.
 from server_load import all_scored  # noqa: E402 - needs the path
-from serverlayout import Layout, Postgres  # noqa: E402 - needs the path
+from serverlayout import Layout, Postgres, require_nginx  # noqa: E402 - needs the path
 from serverreport import GIB, Line, Ready, Told, page_lines, used_lines  # noqa: E402 - needs the path
 from serverstand import SLUG, Player  # noqa: E402 - needs the path
 from serverwatch import Meter, quantile  # noqa: E402 - needs the path
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help="wait for sample attacks, too")
     parser.add_argument("--out", type=Path, default=Path("out/bench"), help="folder of results")
     given = parser.parse_args()
+    require_nginx()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     home = Path(tempfile.mkdtemp(prefix="tracecup-load-"))
     postgres = Postgres()

@@ -25,6 +25,15 @@ CONF = Path(__file__).parent.parent / "deploy" / "nginx" / "tracecup.conf"
 CONNECTIONS = 120
 
 
+def require_nginx() -> None:
+    """End with a sentence where nginx is missing, before anything is started."""
+    if shutil.which("nginx") is None:
+        sys.exit(
+            "nginx is not on PATH: install it (the package nginx-light of Debian and Ubuntu will "
+            "do), or add its folder, often /usr/sbin, to PATH"
+        )
+
+
 class Postgres:
     """A PostgreSQL of its own in a folder that is removed afterwards; it syncs as by default."""
 
