@@ -53,7 +53,9 @@ def reproduce(
     ] = None,
     teams: Annotated[
         int | None,
-        typer.Option("--teams", min=1, help="Teams that strength, bounds and race are run on."),
+        typer.Option(
+            "--teams", min=1, help="Teams that strength, bounds, replay, knowledge and race judge."
+        ),
     ] = None,
     engine: Engine = "local",
     shared: Shared = False,
@@ -62,8 +64,8 @@ def reproduce(
     """Make figures and tables of the paper again: numbers, pictures, and published beside ours.
 
     Without IDs it lists them. A study that is complete in the folder is kept, so a run that was
-    stopped goes on where it was; long ones (existing, strength, race) also inside of a study. The
-    page is index.html, the comparisons alone are summary.md.
+    stopped goes on where it was; long ones (existing, strength, replay, knowledge, race) also
+    inside of a study. The page is index.html, the comparisons alone are summary.md.
 
     Example: `tracecup reproduce fig6 fig11 --out paper`
     """
