@@ -7,22 +7,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from tracecup.archives import reading_zip
 from tracecup.errors import InvalidFile, Problem, TraceCupError, UnreadableFile
 from tracecup.records import Timetable
-from tracecup.safeio import atomic_write, open_regular
+from tracecup.safeio import MIB, Limits, atomic_write, open_regular, too_large
 
 Header = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
+
+MAX_HEADER = MIB
+"""Bytes of the JSON header at most."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +37,15 @@ class ArchiveFormat:
     sizes stand in the header ("N+1" is one more than "N").
 
     A `hashed` file holds the SHA-256 of its arrays in the header: a changed number is noticed.
+    Whoever changes a file on purpose writes the hash anew, so readers check what they are given.
+    With `limits` a larger file is refused unread.
     """
 
     name: str
     version: int
     shapes: Mapping[str, tuple[str, ...]]
     hashed: bool = False
+    limits: Limits | None = None
 
     def write(self, path: str | PathLike[str], header: Header, arrays: Arrays) -> None:
         """Write the file; it appears whole or not at all."""
@@ -49,43 +58,68 @@ class ArchiveFormat:
             save(file, header=text, **arrays)
 
     def read(self, path: str | PathLike[str]) -> tuple[Header, Arrays]:
-        """Header and arrays of a file, of the right shapes and finite; else an `InvalidFile`."""
+        """Header and arrays of a file, of the right shapes and finite; else an `InvalidFile`.
+
+        Sizes, shapes and types are compared before any array is read.
+        """
         with (
             reading_zip(lambda found: self.invalid(path, found)),
             open_regular(path) as file,
         ):
-            return self._read(path, file)
+            size = os.fstat(file.fileno()).st_size
+            if self.limits is not None and size > self.limits.max_bytes:
+                raise too_large(path, self.limits, f"{size} bytes")
+            with zipfile.ZipFile(file) as archive:
+                return self._read(path, archive, size)
 
-    def _read(self, path: str | PathLike[str], file: Any) -> tuple[Header, Arrays]:
-        if not _stored_plain(file):
+    def _read(
+        self, path: str | PathLike[str], archive: zipfile.ZipFile, size: int
+    ) -> tuple[Header, Arrays]:
+        if not _stored_plain(archive):
             raise self.invalid(path, "compressed members")
-        with np.load(file, allow_pickle=False) as arrays:
-            header = json.loads(arrays["header"].tobytes())
-            if not isinstance(header, dict) or header.get("format") != self.name:
-                raise self.invalid(path, "another kind of archive")
-            if header.get("version") != self.version:
-                raise self.invalid(path, f"version {header.get('version')}")
-            read = {name: arrays[name] for name in self.shapes}
-        sizes = {key: int(size) for key, size in header["sizes"].items()}
-        sizes |= {f"{key}+1": size + 1 for key, size in sizes.items()}
-        for name, shape in self.shapes.items():
-            wanted = tuple(sizes[side] for side in shape)
-            if read[name].shape != wanted:
-                found = f"array {name} of shape {read[name].shape} instead of {wanted}"
-                raise self.invalid(path, found)
-            if read[name].dtype.kind not in "iufb":
-                raise self.invalid(path, f"array {name} of {read[name].dtype}")
-            if not np.isfinite(read[name]).all():
+        header = _header_of(archive)
+        if not isinstance(header, dict) or header.get("format") != self.name:
+            raise self.invalid(path, "another kind of archive")
+        if header.get("version") != self.version:
+            raise self.invalid(path, f"version {header.get('version')!r:.40}")
+        self._check_announced(path, archive, header.get("sizes"), size)
+        read = {name: _array_of(archive, name) for name in self.shapes}
+        for name, array in read.items():
+            if not np.isfinite(array).all():
                 raise self.invalid(path, f"numbers in {name} that are not finite")
         if self.hashed and header.get("sha256") != digest_of(read):
             raise self.invalid(path, "arrays that do not have the SHA-256 of the header")
         return header, read
 
-    def invalid(self, path: str | PathLike[str], found: str) -> InvalidFile:
-        """The error for a file in which `found` was found."""
-        return InvalidFile(
-            path, [Problem(0, "", found, f"a {self.name} file of version {self.version}")]
-        )
+    def _check_announced(
+        self, path: str | PathLike[str], archive: zipfile.ZipFile, given: Any, size: int
+    ) -> None:
+        """Refuse arrays of other shapes than the header's sizes say, before they are read."""
+        sizes = dict[str, int]()
+        if not isinstance(given, dict):
+            raise self.invalid(path, f"{given!r:.40}", "sizes", "the sizes of the arrays")
+        for key, side in given.items():
+            if type(side) is not int or side < 0:
+                raise self.invalid(path, f"{side!r:.40}", f"sizes.{key}"[:80], "a whole number")
+            sizes |= {key: side, f"{key}+1": side + 1}
+        total = 0
+        for name, letters in self.shapes.items():
+            wanted = tuple(sizes[side] for side in letters)
+            shape, kind = _announced(archive, name)
+            if shape != wanted:
+                raise self.invalid(path, f"array {name} of shape {shape} instead of {wanted}")
+            if kind.kind not in "iufb":
+                raise self.invalid(path, f"array {name} of {kind!s:.40}")
+            total += math.prod(shape) * kind.itemsize
+        if total > size:
+            raise self.invalid(path, f"arrays of {total} bytes in a file of {size}")
+
+    def invalid(
+        self, path: str | PathLike[str], found: str, field: str = "", expected: str = ""
+    ) -> InvalidFile:
+        """The error for a file in which `found` was found, perhaps in a field of its header."""
+        usual = f"a {self.name} file of version {self.version}"
+        return InvalidFile(path, [Problem(0, field, found, expected or usual)])
 
 
 def digest_of(arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -105,11 +139,12 @@ def digest_of(arrays: Mapping[str, NDArray[Any]]) -> str:
 def format_of(path: str | PathLike[str]) -> str:
     """The name of a model file's format; "" for anything else, which its reader then refuses."""
     try:
-        with reading_zip(lambda found: UnreadableFile(path, found)), open_regular(path) as file:
-            if not _stored_plain(file):
-                return ""
-            with np.load(file, allow_pickle=False) as arrays:
-                return str(json.loads(arrays["header"].tobytes())["format"])
+        with (
+            reading_zip(lambda found: UnreadableFile(path, found)),
+            open_regular(path) as file,
+            zipfile.ZipFile(file) as archive,
+        ):
+            return str(_header_of(archive)["format"]) if _stored_plain(archive) else ""
     except TraceCupError:
         return ""
 
@@ -129,9 +164,34 @@ def day_of_header(header: Mapping[str, Any]) -> Timetable:
     return Timetable(start, minutes, slots, slots)
 
 
-def _stored_plain(file: Any) -> bool:
+def _stored_plain(archive: zipfile.ZipFile) -> bool:
     """Members must be stored plain, so that a small file cannot unpack to a huge one."""
-    with zipfile.ZipFile(file) as archive:
-        plain = all(member.compress_type == zipfile.ZIP_STORED for member in archive.infolist())
-    file.seek(0)
-    return plain
+    return all(member.compress_type == zipfile.ZIP_STORED for member in archive.infolist())
+
+
+def _header_of(archive: zipfile.ZipFile) -> Any:
+    shape, kind = _announced(archive, "header")
+    if kind != np.uint8 or len(shape) != 1 or not 0 < shape[0] <= MAX_HEADER:
+        raise ValueError(f"a header of shape {shape} and type {kind!s:.40}")
+    return json.loads(_array_of(archive, "header").tobytes())
+
+
+def _announced(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and type of an array as they stand before its data."""
+    with _member(archive, name) as file:
+        version = npy.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise ValueError(f"array {name} of npy version {version}")
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, kind = read(file)
+    return shape, kind
+
+
+def _array_of(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with _member(archive, name) as file:
+        found: NDArray[Any] = npy.read_array(file, allow_pickle=False)
+    return found
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+    return archive.open(f"{name}.npy")

@@ -73,9 +73,9 @@ class Problem:
         }
 
     def __str__(self) -> str:
-        where = f"line {self.line}" if self.line else "file"
+        where, part = (f"line {self.line}", "column") if self.line else ("file", "field")
         if self.column:
-            where += f", column {self.column}"
+            where += f", {part} {self.column}"
         return f"{where}: found {self.found}, expected {self.expected}"
 
 

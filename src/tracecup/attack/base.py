@@ -47,10 +47,12 @@ class ReidAttack(Method):
         return MatrixScores(self.score_matrix(case, rng))
 
     def identify(self, case: Case, rng: Rng = None) -> IdTable:
-        """The ID table that `match` makes of the scores; by default users may repeat.
+        """The ID table that `match` makes of the scores.
 
-        Then it is the user with the highest score for every pseudonym; scores within 1e-9 of the
-        maximum are ties and go to the smallest user.
+        With `argmax` it is the user with the highest score for every pseudonym, and users may
+        repeat; scores within 1e-9 of the maximum are ties and go to the smallest user. That is
+        the default of the paper's attacks and of a new one; some have another, such as Bayes-R
+        (`soft`), Learned-R and LPM-R (`assignment`).
         """
         for rule in self.parameters():
             if rule.name in LINKING:  # an attack checks its own ones when it scores

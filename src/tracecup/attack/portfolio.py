@@ -81,8 +81,8 @@ def strong_attacks(
 
     `quick` links the winner's and the sample scores one to one (seconds), `standard` adds the
     Bayes attacks that know nothing of the defence (about half a minute for 2000 x 400), `max`
-    trusts the release as well and, if the name of the `defence` is given, runs it on the
-    references first. From `standard` on the `learned` attacks join in: ask
+    trusts the release as well and, if the name of the `defence` is given, adds the
+    `informed_attacks`. From `standard` on the `learned` attacks join in: ask
     `attack.learned.shipped_suits` whether the model that comes with the package fits the data.
 
     >>> strong_attacks("quick")[0]
@@ -97,5 +97,15 @@ def strong_attacks(
     if learned and rank > 0:
         names += LEARNED
     if defence and strength == "max":
-        names += [f"Bayes-{kind}(channel=known({defence}))" for kind in "RT"]
+        names += informed_attacks(defence)
     return tuple(names)
+
+
+def informed_attacks(defence: str) -> tuple[str, str]:
+    """Attacks that know the defence by name: they run it on the references first.
+
+    >>> informed_attacks("RR(8)")
+    ('Bayes-R(channel=known(RR(8)))', 'Bayes-T(channel=known(RR(8)))')
+    """
+    reid, trace = (f"Bayes-{kind}(channel=known({defence}))" for kind in "RT")
+    return reid, trace

@@ -6,7 +6,7 @@ import numpy as np
 
 from tracecup.attack import Case
 from tracecup.attack.channel import learn_channel
-from tracecup.attack.channel.learned import expected_displacements
+from tracecup.attack.channel.learned import ENOUGH, expected_displacements
 from tracecup.attack.prior import slot_prior
 from tracecup.city import City, Clock, Grid
 from tracecup.traces import SetTraces, Traces
@@ -60,6 +60,16 @@ class TestLearnChannel:
         found = learn_channel(city, prior, SetTraces.of_traces(original))
         assert np.diag(found.channel).mean() > 0.8
         assert found.stay[-1] > found.stay[0]
+
+    def test_says_whether_it_came_to_rest(self) -> None:
+        city, reference, original = _world()
+        prior = slot_prior(city, reference).probabilities
+        released = SetTraces.of_traces(original)
+        rested, stopped = (learn_channel(city, prior, released, rounds) for rounds in (20, 1))
+        assert rested.converged
+        assert len(rested.stay) < 20
+        assert abs(rested.stay[-1] - rested.stay[-2]) < ENOUGH
+        assert not stopped.converged
 
     def test_learns_that_all_move_east(self) -> None:
         city, reference, original = _world()

@@ -1,3 +1,4 @@
+import io
 import json
 import zipfile
 
@@ -5,6 +6,7 @@ import numpy as np
 import pytest
 import zstandard
 
+from tracecup.arrayfiles import digest_of
 from tracecup.attack.learned import (
     SHIPPED,
     DefenceModel,
@@ -16,6 +18,7 @@ from tracecup.attack.learned import (
     attack_model,
     defence_model,
 )
+from tracecup.attack.learned.modelfile import LIMITS
 from tracecup.city import City, Grid
 from tracecup.datasets import Metropolis
 from tracecup.errors import InvalidFile, InvalidTraces, UnreadableFile
@@ -88,6 +91,15 @@ class TestDefenceModel:
                 assert np.abs(new.arrays[key] - held).max() <= np.abs(held).max() / 125 + 1e-6
 
 
+def replaced(path, name, content):
+    """The same archive with other bytes for one array."""
+    with zipfile.ZipFile(path) as old:
+        held = {member: old.read(member) for member in old.namelist()}
+    with zipfile.ZipFile(path, "w") as new:
+        for member, old_content in (held | {f"{name}.npy": content}).items():
+            new.writestr(member, old_content)
+
+
 def rewritten(path, change):
     with np.load(path) as held:
         arrays = {name: held[name] for name in held.files}
@@ -154,17 +166,98 @@ class TestHostileFiles:
             LearnedModel.load(path)
 
     @pytest.mark.parametrize(
-        "change",
+        ("change", "told"),
         [
-            lambda header, arrays: header.pop("training"),
-            lambda header, arrays: header["ground"].update(nx=4),
-            lambda header, arrays: header["ground"].update(extra=4),
-            lambda header, arrays: header.update(ground=3),
+            (lambda h: h.pop("training"), "training: found nothing, expected names and values"),
+            (lambda h: h.update(ground=3), "ground: found 3, expected names and values"),
+            (lambda h: h["ground"].update(extra=4), "ground.extra: found another field"),
+            (lambda h: h["ground"].update(nx=4), "file, field sizes.N: found 6, expected 8"),
+            (lambda h: h["ground"].update(nx=6, ny=1), "sizes.offsets: found 15, expected 11"),
+            (lambda h: h["ground"].update(nx=True), "ground.nx: found True, expected a whole"),
+            (lambda h: h["ground"].update(nx=10**30), "ground.nx: found 10{30}, expected a whole"),
+            (lambda h: h["ground"].update(km_x=float("inf")), "ground.km_x: found inf"),
+            (lambda h: h["ground"].update(slots=3), "sizes.T: found 2, expected 3"),
+            (lambda h: h["sizes"].pop("two"), "'two'"),
+            (lambda h: h["sizes"].update(N=-6), "sizes.N: found -6, expected a whole number"),
+            (lambda h: h["sizes"].update(N=6.0), "sizes.N: found 6.0, expected a whole number"),
+            (lambda h: h.update(sizes=[6]), "sizes: found .6., expected the sizes of the arrays"),
+            (lambda h: h["training"].update(steps="ten"), "training.steps: found ten"),
+            (lambda h: h["training"].update(defences="PL"), "training.defences: found PL"),
+            (lambda h: h["training"].update(defences=["PL", 3]), r"defences\[1\]: found 3"),
+            (lambda h: h["training"].update(data="x" * 3000), "training.data: found x{40}[.]{3},"),
+            (lambda h: h.update(version="2" * 1000), "found version '2{39},"),
         ],
     )
-    def test_damaged_header(self, path, change):
+    def test_a_field_that_does_not_fit_is_named(self, path, change, told):
+        rewritten(path, lambda header, arrays: change(header))
+        with pytest.raises(InvalidFile, match=told):
+            LearnedModel.load(path)
+
+    @pytest.mark.parametrize(
+        ("settings", "told"),
+        [
+            ({"noise": float("nan")}, "settings.noise: found nan, expected a number from 0"),
+            ({"noise": 22, "group": 1}, "settings.group: found 1, expected a whole number from 2"),
+            ({"weight": -1}, "settings.weight: found -1, expected a number from 0"),
+            ({"sigma": 1}, "settings.sigma: found another field"),
+        ],
+    )
+    def test_settings_of_a_defence(self, path, settings, told):
+        defence().save(path)
+        rewritten(path, lambda header, arrays: header["settings"].update(settings))
+        with pytest.raises(InvalidFile, match=told):
+            DefenceModel.load(path)
+
+    def test_a_defence_without_models(self, path):
+        defence().save(path)
+
+        def change(header, arrays):
+            header["sizes"]["K"] = 0
+            for name in [name for name in arrays if name.startswith("model_")]:
+                arrays[name] = arrays[name][:0]
+            header["sha256"] = digest_of({n: held for n, held in arrays.items() if n != "header"})
+
         rewritten(path, change)
-        with pytest.raises(InvalidFile, match="a damaged header"):
+        with pytest.raises(InvalidFile, match=r"sizes.K: found 0, expected a whole number from 1"):
+            DefenceModel.load(path)
+
+    def test_texts_do_nothing_on_a_terminal(self, path):
+        rewritten(path, lambda header, arrays: header["training"].update(data="\x1b[2Jtoy\r"))
+        assert LearnedModel.load(path).training.data == "?[2Jtoy?"
+
+    def test_a_loss_that_nobody_knows(self, path):
+        """A training that goes on after its last step has none."""
+        rewritten(path, lambda header, arrays: header["training"].update(loss=float("nan")))
+        assert np.isnan(LearnedModel.load(path).training.loss)
+
+    def test_an_announced_array_is_not_made(self, path):
+        """A header of 128 bytes that announces 8 exabytes: refused by its shape, unread."""
+        head = io.BytesIO()
+        announced = {"descr": "<f8", "fortran_order": False, "shape": (1 << 30, 1 << 30)}
+        np.lib.format.write_array_header_1_0(head, announced)
+        replaced(path, "table", head.getvalue())
+        with pytest.raises(InvalidFile, match=r"array table of shape \(1073741824, 1073741824\)"):
+            LearnedModel.load(path)
+
+    def test_more_than_the_file_can_hold(self, path):
+        """Sizes and shapes agree, but the file is too small for them."""
+        head = io.BytesIO()
+        announced = {"descr": "<f8", "fortran_order": False, "shape": (2, 1 << 40)}
+        np.lib.format.write_array_header_1_0(head, announced)
+        rewritten(path, lambda header, arrays: header["sizes"].update(offsets=1 << 40))
+        replaced(path, "kernel", head.getvalue())
+        with pytest.raises(InvalidFile, match=r"arrays of 1759218\d+ bytes in a file of \d+"):
+            LearnedModel.load(path)
+
+    def test_a_file_over_the_limit_is_not_read(self, path):
+        with path.open("r+b") as file:
+            file.truncate(LIMITS.max_bytes + 1)
+        with pytest.raises(InvalidFile, match="at most 536870912 bytes"):
+            LearnedModel.load(path)
+
+    def test_a_header_over_the_limit(self, path):
+        rewritten(path, lambda header, arrays: header.update(more="x" * (1 << 20)))
+        with pytest.raises(InvalidFile, match="a header of shape"):
             LearnedModel.load(path)
 
     def test_compressed_members_are_refused(self, path, tmp_path):

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
 from tracecup.attack import BayesR, Case
-from tracecup.attack.models.bayes import bayes_evidence
+from tracecup.attack.channel import learn_channel
+from tracecup.attack.models import bayes
+from tracecup.attack.models.bayes import bayes_evidence, remark_on
 from tracecup.attack.models.slotwise import slot_likelihoods
 
 
@@ -34,3 +37,19 @@ class TestBayesEvidence:
         one, two = attack.score_matrix(case, 1), attack.score_matrix(case, 2)
         assert not np.array_equal(one, two)
         assert np.array_equal(one, attack.score_matrix(case, 1))
+
+
+class TestRemarkOn:
+    @pytest.mark.parametrize(("rounds", "told"), [(1, True), (50, False)])
+    def test_a_channel_still_changing_is_told(
+        self,
+        make_case: Callable[..., Case],
+        monkeypatch: pytest.MonkeyPatch,
+        rounds: int,
+        told: bool,
+    ) -> None:
+        monkeypatch.setattr(bayes, "learn_channel", partial(learn_channel, rounds=rounds))
+        case = make_case(4)
+        bayes_evidence(case, "learned")
+        assert ("not converged" in remark_on(case, "learned")) is told
+        assert "not converged" not in remark_on(case, "identity")

@@ -41,12 +41,14 @@ UNIFORM = 0.01
 class Learned:
     """A channel learnt from a release, the scores it gives, and how it came about.
 
-    `stay` has the share of regions that stay where they are, after each round.
+    `stay` has the share of regions that stay where they are, after each round; `converged` says
+    whether it had come to rest, in the last round and in its last step, when learning ended.
     """
 
     channel: NDArray[np.float32]
     scores: Scores
     stay: tuple[float, ...]
+    converged: bool = True
 
 
 def learn_channel(
@@ -65,7 +67,7 @@ def learn_channel(
     users^2 slots days) + steps pairs times regions).
     """
     tables = tables_of(prior)
-    channel, stay = first_channel(city), [0.0]
+    channel, stay, converged = first_channel(city), [0.0], False
     scores = slot_likelihoods(ExpectedReleases(tables, channel), released)
     for _ in range(rounds):
         pseudonyms, links = heaviest(soft_links(scores, TAU, SWEEPS), 1)
@@ -73,12 +75,14 @@ def learn_channel(
         surer = np.argsort(-weight, kind="stable")[: (len(best) + 1) // 2]
         users = surer[:: max(1, len(surer) // PAIRS)]
         pairs = (np.arange(len(users), dtype=np.int64), best[users], weight[users])
-        channel, share = _converge(city, tables_of_some(tables, users), released, pairs, channel)
+        some = tables_of_some(tables, users)
+        channel, share, settled = _converge(city, some, released, pairs, channel)
         scores = slot_likelihoods(ExpectedReleases(tables, channel), released)
         stay.append(share)
         if abs(stay[-1] - stay[-2]) < ENOUGH:
+            converged = settled
             break
-    return Learned(channel, scores, tuple(stay[1:]))
+    return Learned(channel, scores, tuple(stay[1:]), converged)
 
 
 def _converge(
@@ -87,9 +91,12 @@ def _converge(
     released: SetTraces,
     pairs: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]],
     channel: NDArray[np.float32],
-) -> tuple[NDArray[np.float32], float]:
-    """EM steps with links as they are until the share that stays moves by less than 1e-3."""
-    before = -1.0
+) -> tuple[NDArray[np.float32], float, bool]:
+    """At most `STEPS` EM steps with links as they are, until the share that stays is at rest.
+
+    Returns the channel, that share, and whether it came to rest.
+    """
+    before, settled = -1.0, False
     for _ in range(STEPS):
         found = expected_displacements(city, prior.held, released, *pairs, channel)
         # Part of a hospital's displacements is borrowed from other regions: few visits show them.
@@ -97,10 +104,11 @@ def _converge(
         shifts = np.stack([found.shifts[0], found.shifts[1] + BORROWED * borrowed])
         channel = Displacements(shifts, found.hospitals).channel(city, UNIFORM, KERNEL_WEIGHT)
         share = found.stay
-        if abs(share - before) < ENOUGH / 2:
+        settled = abs(share - before) < ENOUGH / 2
+        if settled:
             break
         before = share
-    return channel, share
+    return channel, share, settled
 
 
 def expected_displacements(

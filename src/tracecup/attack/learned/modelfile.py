@@ -1,13 +1,15 @@
 """Files of trained models: plain arrays and a header that says what they were trained on.
 
-No pickle; sizes and the SHA-256 of the arrays are checked before anything is computed with them.
+No pickle; sizes, every field of the header and the SHA-256 of the arrays are checked before
+anything is computed with them.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache
 from importlib import resources
 from os import PathLike
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.arrayfiles import ArchiveFormat, Arrays
+from tracecup.attack.learned.fields import Fields, Refused
 from tracecup.attack.learned.network import Floats, Network
 from tracecup.attack.learned.shape import FEATURES, NetworkShape
 from tracecup.city import City
@@ -29,6 +32,14 @@ SHIPPED = "shipped"
 """The name of the model of the built-in city that comes with the package."""
 
 MAX_SIDE = 1 << 14
+MAX_MODELS = 64
+MAX_GROUP = 1 << 20
+MAX_KM = 1e3
+MAX_SETTING = 1e9
+"""Noise, weight and loss at most, wherever they come from."""
+MAX_SEED = 2**64
+MAX_NAMES, MAX_NAME, MAX_TEXT = 1000, 400, 2000
+"""Defences that a model was trained on, and characters of a name and of a text."""
 LIMITS = Limits(max_bytes=512 * MIB)
 
 SIDES: dict[str, tuple[str, ...]] = {
@@ -79,12 +90,14 @@ ATTACK = ArchiveFormat(
     | _prefixed("prior_")
     | {"kernel": ("two", "offsets"), "table": ("N", "N"), "slope": (), "tau": ()},
     hashed=True,
+    limits=LIMITS,
 )
 DEFENCE = ArchiveFormat(
     "tracecup-equalise",
     1,
     _prefixed("prior_") | _prefixed("model_", "K") | _scales("prior_") | _scales("model_", "K"),
     hashed=True,
+    limits=LIMITS,
 )
 
 
@@ -180,12 +193,10 @@ class LearnedModel:
     def load(cls, path: str | PathLike[str]) -> LearnedModel:
         """Read a file that `save` wrote; anything else is an `InvalidFile`."""
         header, arrays = _read(ATTACK, path)
-        try:
-            ground, training = _heads(header)
-            sizes = header["sizes"]
-            offsets = (2 * ground.nx - 1) * (2 * ground.ny - 1)
-            if sizes["offsets"] != offsets or ground.nx * ground.ny != sizes["N"]:
-                raise ValueError("sizes that do not fit the grid")
+        with _refusing(ATTACK, path):
+            ground, training, sizes = _heads(header)
+            sizes.only("offsets", (2 * ground.nx - 1) * (2 * ground.ny - 1))
+            sizes.only("two", 2)
             return cls(
                 ground,
                 training,
@@ -196,8 +207,6 @@ class LearnedModel:
                 float(arrays["slope"]),
                 float(arrays["tau"]),
             )
-        except (KeyError, TypeError, ValueError, OverflowError, InvalidParameter) as error:
-            raise ATTACK.invalid(path, f"a damaged header ({error})") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,29 +256,26 @@ class DefenceModel:
     def load(cls, path: str | PathLike[str]) -> DefenceModel:
         """Read a file that `save` wrote; anything else is an `InvalidFile`."""
         header, arrays = _read(DEFENCE, path)
-        try:
-            ground, training = _heads(header)
-            sizes, settings = header["sizes"], header["settings"]
-            if not 1 <= sizes["K"] <= 64 or ground.nx * ground.ny != sizes["N"]:
-                raise ValueError("sizes that do not fit")
+        with _refusing(DEFENCE, path):
+            ground, training, sizes = _heads(header)
+            count = sizes.whole("K", 1, MAX_MODELS)
+            settings = Fields(header).part("settings", "group", "noise", "weight")
             for name in (f"{prefix}{name}" for prefix in ("prior_", "model_") for name in COARSE):
                 arrays[name] = arrays[name] * arrays[f"{name}_scale"][..., None, :]
             models = tuple(
                 _network("model_", sizes, {name: held[k] for name, held in arrays.items()
                                            if name.startswith("model_")})
-                for k in range(sizes["K"])
+                for k in range(count)
             )  # fmt: skip
             return cls(
                 ground,
                 training,
                 _network("prior_", sizes, arrays),
                 models,
-                int(settings["group"]),
-                float(settings["noise"]),
-                float(settings["weight"]),
+                settings.whole("group", 2, MAX_GROUP),
+                settings.number("noise", 0, MAX_SETTING),
+                settings.number("weight", 0, MAX_SETTING),
             )
-        except (KeyError, TypeError, ValueError, OverflowError, InvalidParameter) as error:
-            raise DEFENCE.invalid(path, f"a damaged header ({error})") from error
 
 
 @lru_cache(maxsize=2)
@@ -314,20 +320,49 @@ def _sizes(prefix: str, shape: NetworkShape) -> dict[str, int]:
     return sizes | {f"{prefix}{letter}": size for letter, size in own.items()}
 
 
-def _network(prefix: str, sizes: Mapping[str, int], arrays: Arrays) -> Network:
-    if sizes["F"] != len(FEATURES) or max(sizes.values()) > MAX_SIDE:
-        raise ValueError(f"sizes {dict(sizes)}")
-    shape = NetworkShape(
-        sizes["N"], sizes["T"], sizes[f"{prefix}h"], sizes[f"{prefix}E"], sizes[f"{prefix}r"]
-    )
+def _network(prefix: str, sizes: Fields, arrays: Arrays) -> Network:
+    own = (sizes.whole(f"{prefix}{letter}", 1, MAX_SIDE) for letter in "hEr")
+    shape = NetworkShape(sizes.whole("N", 1, MAX_SIDE), sizes.whole("T", 1, MAX_SIDE), *own)
     held = {name: np.asarray(arrays[prefix + name], dtype=np.float32) for name in SIDES}
     return Network(shape, held)
 
 
-def _heads(header: Mapping[str, Any]) -> tuple[Ground, Training]:
-    training = dict(header["training"])
-    training["defences"] = tuple(str(name) for name in training["defences"])
-    return Ground(**header["ground"]), Training(**training)
+def _heads(header: Mapping[str, Any]) -> tuple[Ground, Training, Fields]:
+    """What both kinds of files say: their ground, their training, and the sizes of their arrays."""
+    held = Fields(header)
+    where = held.part("ground", *(field.name for field in fields(Ground)))
+    ground = Ground(
+        where.whole("nx", 1, MAX_SIDE),
+        where.whole("ny", 1, MAX_SIDE),
+        where.number("km_x", 0, MAX_KM),
+        where.number("km_y", 0, MAX_KM),
+        where.whole("slots", 1, MAX_SIDE),
+    )
+    told = held.part("training", *(field.name for field in fields(Training)))
+    training = Training(
+        told.texts("defences", MAX_NAMES, MAX_NAME),
+        told.whole("teams", 0),
+        told.text("data", MAX_TEXT),
+        told.whole("steps", 0),
+        told.whole("seed", 0, MAX_SEED),
+        told.number("loss", -MAX_SETTING, MAX_SETTING, unknown=True),
+    )
+    sizes = Fields(header["sizes"], "sizes")
+    sizes.only("F", len(FEATURES))
+    sizes.only("T", ground.slots)
+    sizes.only("N", ground.nx * ground.ny)
+    return ground, training, sizes
+
+
+@contextmanager
+def _refusing(form: ArchiveFormat, path: str | PathLike[str]) -> Iterator[None]:
+    """A field that does not fit, or a network of no shape, as the error of the file."""
+    try:
+        yield
+    except Refused as wrong:
+        raise form.invalid(path, wrong.found, wrong.field, wrong.expected) from wrong
+    except InvalidParameter as wrong:
+        raise form.invalid(path, str(wrong), "sizes") from wrong
 
 
 def _write(

@@ -47,6 +47,8 @@ class Evidence:
 
 
 _latest: list[tuple[weakref.ref[Case], tuple[str, int], Evidence]] = []
+_unsettled: weakref.WeakSet[Case] = weakref.WeakSet()
+"""Cases whose channel was still changing when learning ended."""
 
 
 def bayes_evidence(case: Case, channel: str, rng: Rng = None) -> Evidence:
@@ -73,6 +75,8 @@ def _evidence(case: Case, channel: str, rng: Rng) -> Evidence:
     city, prior = case.city, slot_prior(case.city, case.reference)
     if channel == "learned":
         learned = learn_channel(city, prior, case.released)
+        if not learned.converged:
+            _unsettled.add(case)
         return Evidence(prior, learned.channel, learned.scores)
     if channel == "identity":
         return Evidence(prior, honest_channel(city), slot_likelihoods(prior, case.released))
@@ -83,9 +87,13 @@ def _evidence(case: Case, channel: str, rng: Rng) -> Evidence:
 
 
 def remark_on(case: Case, channel: str) -> str:
-    """What a Bayes attack knew, in words: its prior's quality and where its channel is from."""
+    """What a Bayes attack knew, in words: its prior's quality and where its channel is from.
+
+    Whether a learnt channel converged is known once the attack has been run.
+    """
+    settled = ", not converged" if case in _unsettled else ""
     told = {
-        "learned": "channel learnt from the release",
+        "learned": f"channel learnt from the release{settled}",
         "identity": "release taken as it is",
     }.get(channel, f"channel from running {channel.removeprefix(KNOWN)[1:-1]} on the references")
     return f"{prior_remark(case)}; {told}"
