@@ -50,7 +50,10 @@ class Receipt:
 
 
 def hand_in(layout: Layout, players: list[Player], files: list[Path]) -> list[Receipt]:
-    """Each team at its own moment of the minute; twice as many in its second half as evenly."""
+    """Each team at its own moment of the minute, denser towards the end.
+
+    Moments are the minute times the root of an even draw: three of four lie in the second half.
+    """
     dice = random.Random(1)
     due = [MINUTE * math.sqrt(dice.random()) for _ in players]
     begun, receipts = time.perf_counter(), list[Receipt]()
