@@ -9,7 +9,9 @@ import multiprocessing
 import os
 import pickle
 import platform
+import re
 import signal
+import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
@@ -27,6 +29,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
+from uuid import uuid4
 
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
@@ -37,11 +40,13 @@ PRODUCT_THREADS = (
 )  # fmt: skip
 """What libraries of matrix products call the number of their threads."""
 ENGINES = "local, processes or dask://HOST:PORT"
+ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+):[0-9]{1,5}")
 TRIES = 4
 """How often a job is begun whose worker dies under it."""
 
 WAIT_SECONDS = 30
 COMPARED = ("tracecup", "numpy", "numba", "scipy")
+MISSING = "not installed"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,14 +64,16 @@ class Jobs(Executor):
 
 
 @contextmanager
-def engine(name: str = LOCAL, prepare: Callable[[], object] | None = None) -> Iterator[Jobs | None]:
+def engine(
+    name: str = LOCAL, prepare: Callable[[], object] | None = None, also: Sequence[str] = ()
+) -> Iterator[Jobs | None]:
     """Where whole jobs run: None for `local` (this process), else an executor.
 
     `processes` are as many as this machine has cores, `dask://HOST:PORT` is a dask scheduler
     (package `distributed`, the extra `dask`), whose workers need the same tracecup. A worker that
     dies is replaced and its job done again. Leaving with an error, or by Ctrl-C, stops all jobs.
     `prepare` travels with every job and is called before it is unpacked; it must be quick when it
-    was called before.
+    was called before. `also` names packages that jobs need on a cluster beside those of every job.
 
     >>> with engine("local") as jobs:
     ...     print(jobs)
@@ -78,7 +85,7 @@ def engine(name: str = LOCAL, prepare: Callable[[], object] | None = None) -> It
     if name == PROCESSES:
         jobs: Jobs = ProcessJobs()
     elif name.startswith(DASK):
-        jobs = DaskJobs(name)
+        jobs = DaskJobs(name, also)
     else:
         raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
     try:
@@ -221,7 +228,7 @@ class ProcessJobs(Jobs):
             except BrokenProcessPool:
                 self._renew(pool)
             except RuntimeError:  # shut down
-                outcome.cancel()
+                _give_up(outcome)
                 return
         sent.add_done_callback(partial(self._settle, outcome, call, attempt, pool))
 
@@ -243,7 +250,9 @@ class ProcessJobs(Jobs):
         if not outcome.set_running_or_notify_cancel():
             return
         if isinstance(error, BrokenProcessPool):
-            error = TraceCupError(f"a worker process died {TRIES} times over the same job")
+            error = UnreadableFile(
+                PROCESSES, f"a worker process died {TRIES} times over the same job"
+            )
         if error is not None:
             outcome.set_exception(error)
         else:
@@ -256,35 +265,63 @@ class ProcessJobs(Jobs):
 
 
 class DaskJobs(Jobs):
-    """The workers of a dask scheduler; it has another worker do what one left undone."""
+    """The workers of a dask scheduler; it has another worker do what one left undone.
 
-    def __init__(self, name: str) -> None:
+    A job reaches the cluster as bytes, which only a worker opens: the scheduler needs no tracecup.
+    """
+
+    def __init__(self, name: str, also: Sequence[str] = ()) -> None:
+        """`also` names packages whose versions are compared beside the usual ones."""
         try:
-            dask = import_module("distributed")
+            self._dask, self._pickle = import_module("distributed"), import_module("cloudpickle")
         except ImportError as error:
             raise InvalidParameter(
                 f"engine {name} needs the package distributed, which is not installed here; "
                 "install tracecup[dask], or use --engine processes"
             ) from error
+        if not ADDRESS.fullmatch(name.removeprefix(DASK)):
+            raise InvalidParameter(f"a dask scheduler is called {DASK}HOST:PORT, got {name!r}")
+        self._name, self._stopped = name, False
+        # A job carries its data on purpose: scattered data would be gone with the worker that holds
+        # them, and the job with them.
+        warnings.filterwarnings("ignore", "Sending large graph")
         try:
-            self._client = dask.Client(f"tcp://{name.removeprefix(DASK)}", set_as_default=False)
+            self._client = self._dask.Client(
+                f"tcp://{name.removeprefix(DASK)}", set_as_default=False
+            )
         except OSError as error:
             raise UnreadableFile(name, f"no scheduler answers: {error}") from error
         try:
             self._client.wait_for_workers(1, timeout=WAIT_SECONDS)
-            self._compare_versions(name)
         except BaseException as error:
             self._client.close()
             if isinstance(error, TimeoutError):
                 raise UnreadableFile(name, "the scheduler has no worker") from error
             raise
-        self.workers = sum(self._client.nthreads().values())
-        self._executor = self._client.get_executor()
+        try:
+            self._compare_versions(also)
+            self.workers = sum(self._client.nthreads().values())
+        except BaseException as error:
+            self._client.close()
+            if isinstance(error, OSError) and not isinstance(error, TraceCupError):
+                raise self._lost(error) from error
+            raise
+        self._executor = self._client.get_executor(pure=False)
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Have `fn` called by one of the workers; the arguments travel with it."""
-        sent: Future[R] = self._executor.submit(fn, *args, **kwargs)
-        return sent
+        outcome: Future[R] = Future()
+        packed = self._pickle.dumps(_Answer(partial(fn, *args, **kwargs)))
+        if self._stopped:
+            _give_up(outcome)
+            return outcome
+        try:
+            sent = self._executor.submit(pickle.loads, packed, key=f"{_called(fn)}-{uuid4().hex}")
+        except Exception as error:  # a closed client tells so by a class of its own
+            raise self._lost(error) from error
+        outcome.add_done_callback(lambda told: sent.cancel() if told.cancelled() else None)
+        sent.add_done_callback(partial(self._settle, outcome))
+        return outcome
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, which stays as it was."""
@@ -294,16 +331,63 @@ class DaskJobs(Jobs):
 
     def stop(self) -> None:
         """Have the scheduler forget all jobs of this client."""
-        self._executor.shutdown(wait=False)
+        self._stopped = True
+        # Leaving is for whoever has an error already, maybe that the scheduler is gone.
+        with suppress(Exception):
+            self._executor.shutdown(wait=False)
 
-    def _compare_versions(self, name: str) -> None:
+    def _settle(self, outcome: Future[R], sent: Future[R]) -> None:
+        """What became of a job, where the cluster failed in words of ours."""
+        if sent.cancelled() and self._stopped:
+            outcome.cancel()
+        if not outcome.set_running_or_notify_cancel():
+            return
+        error = CancelledError() if sent.cancelled() else sent.exception()
+        if error is None:
+            outcome.set_result(sent.result())
+        else:
+            outcome.set_exception(self._told(error))
+
+    def _told(self, error: BaseException) -> BaseException:
+        """An error of a job as it is, one of the cluster as one of ours."""
+        if isinstance(error, TraceCupError):
+            return error
+        if isinstance(error, self._dask.KilledWorker):
+            died, last = error.allowed_failures + 1, error.last_worker.address
+            return UnreadableFile(
+                self._name,
+                f"a job was given up, since {died} workers died under it, the last one at {last}; "
+                "often they were short of memory: see their logs",
+            )
+        if isinstance(error, (CancelledError, self._dask.comm.CommClosedError)):
+            return self._lost(error)
+        if isinstance(error, ImportError):
+            return InvalidParameter(f"a worker of {self._name} lacks what a job needs: {error}")
+        return error
+
+    def _lost(self, error: BaseException) -> UnreadableFile:
+        """There is no way to the scheduler any more."""
+        why = f": {error}" if str(error) else ""
+        return UnreadableFile(
+            self._name, f"the scheduler is gone, and with it what was under way there{why}"
+        )
+
+    def _compare_versions(self, also: Sequence[str]) -> None:
         """Raise unless all workers have what this process has."""
         try:
-            theirs = self._client.run(own_versions)
+            theirs = self._client.run(own_versions, *also)
         except ImportError as error:
-            raise InvalidParameter(f"a worker of {name} has no tracecup.jobs: {error}") from error
-        here = own_versions()
+            raise InvalidParameter(
+                f"a worker of {self._name} has no tracecup.jobs: {error}"
+            ) from error
+        here = own_versions(*also)
         for worker, there in sorted(theirs.items()):
+            for what in here:
+                if there.get(what, MISSING) == MISSING != here[what]:
+                    raise InvalidParameter(
+                        f"worker {worker} of {self._name} has no {what}, which is needed there in "
+                        f"version {here[what]}, as here"
+                    )
             differ = [
                 f"{what} {there.get(what)} there, {here[what]} here"
                 for what in here
@@ -311,23 +395,50 @@ class DaskJobs(Jobs):
             ]
             if differ:
                 raise InvalidParameter(
-                    f"worker {worker} of {name} has other versions: {'; '.join(differ)}; results "
-                    "could differ"
+                    f"worker {worker} of {self._name} has other versions: {'; '.join(differ)}; "
+                    "results could differ"
                 )
 
 
-def own_versions() -> dict[str, str]:
-    """What results may depend on: Python and the packages that compute.
+class _Answer:
+    """A job whose unpacking is its doing: `pickle.loads` is all that a scheduler hears of."""
+
+    def __init__(self, call: Callable[[], object]) -> None:
+        self._call = call
+
+    def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
+        return self._call, ()
+
+
+def _give_up(outcome: Future[R]) -> None:
+    """End a future as cancelled; whoever waits for it hears of it."""
+    outcome.cancel()
+    outcome.set_running_or_notify_cancel()
+
+
+def _called(fn: Callable[..., object]) -> str:
+    """The name of a function for dask, which learns by it how long such jobs take.
+
+    >>> _called(partial(partial(abs), 1))
+    'abs'
+    """
+    while isinstance(fn, partial):
+        fn = fn.func
+    return getattr(fn, "__name__", type(fn).__name__)
+
+
+def own_versions(*also: str) -> dict[str, str]:
+    """What results may depend on: Python and the packages that compute, and those named.
 
     >>> sorted(own_versions())
     ['numba', 'numpy', 'python', 'scipy', 'tracecup']
     """
     found = {"python": ".".join(platform.python_version_tuple()[:2])}
-    for package in COMPARED:
+    for package in (*COMPARED, *also):
         try:
             found[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
+            found[package] = MISSING
     return found
 
 

@@ -337,7 +337,7 @@ def train(
     parts = out.with_name(f"{out.name}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with engine_of(engine, shipped(plugin)) as jobs, progress("Training") as step:
+    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, progress("Training") as step:
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
             step(done, total)

@@ -94,7 +94,7 @@ def train(
         played[done.number - 1 :] = [done.record()]
         log.write_text(json.dumps(played, indent=1))
 
-    with engine_of(engine, shipped(plugin)) as jobs, progress("Race") as step:
+    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, progress("Race") as step:
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
             lambda part, done, total, losses: step(done, total), after_round, jobs,

@@ -119,8 +119,11 @@ def _run(
     from tracecup.jobs import PROCESSES
     from tracecup.jobs import engine as engine_of
     from tracecup.plot import album
+    from tracecup.study.reproduce import choose
 
-    with engine_of(engine) as executor, progress("reproducing") as advance:
+    learns = any("learn" in one.needs for one in choose(ids, context)[0])
+    also = ["jax"] if learns else []
+    with engine_of(engine, also=also) as executor, progress("reproducing") as advance:
         made = album.reproduce(
             ids,
             out,
