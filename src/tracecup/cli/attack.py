@@ -31,6 +31,12 @@ Times = Annotated[Path, typer.Option("--clock", help="Times of the contest: info
 Reference = Annotated[
     Path, typer.Option("--reference", help="Reference traces of the users: reftraces file.")
 ]
+TrainingDevice = Annotated[
+    Literal["cpu", "cuda"] | None,
+    typer.Option(
+        "--device", help="Where JAX trains; without it on a GPU where it finds one, else the CPU."
+    ),
+]
 Released = Annotated[Path, typer.Option("--released", help="Release to attack: pubtraces file.")]
 
 
@@ -307,6 +313,7 @@ def train(
     floor: Annotated[
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defences.")
     ] = 0.7,
+    device: TrainingDevice = None,
     seed: Seed = None,
     plugin: Plugin = None,
     engine: Engine = "local",
@@ -329,7 +336,7 @@ def train(
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
-    require_jax()
+    require_jax(device)
     from tracecup.learn.attack import Schedule
     from tracecup.learn.teach import learn_attack
 

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from tracecup.cli.attack import Times, load_lesson
+from tracecup.cli.attack import Times, TrainingDevice, load_lesson
 from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, progress, table_of
 
 
@@ -47,6 +47,7 @@ def train(
     floor: Annotated[
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defence.")
     ] = 0.7,
+    device: TrainingDevice = None,
     seed: Seed = None,
     plugin: Plugin = None,
     engine: Engine = "local",
@@ -69,7 +70,7 @@ def train(
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
 
-    require_jax()
+    require_jax(device)
     from tracecup.learn.attack import Schedule
     from tracecup.learn.equalise import Equaliser
     from tracecup.learn.race import RaceSettings, Round
