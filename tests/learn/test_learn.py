@@ -16,7 +16,9 @@ import jax.numpy as jnp
 from simplejobs import Elsewhere
 from tracecup.attack import Case
 from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape
-from tracecup.city import City, Clock, Grid
+from tracecup.city import City, Clock, ContestClock, Grid, write_city, write_clock
+from tracecup.cli._progress import PROGRESS_VARIABLE
+from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter
 from tracecup.learn.attack import Schedule, train_prior, train_release
 from tracecup.learn.equalise import Equaliser, equalise, team_groups
@@ -29,6 +31,7 @@ from tracecup.learn.race import RaceSettings
 from tracecup.learn.teach import Lesson, learn_attack, learn_defence, plain_network
 from tracecup.score import reid_score
 from tracecup.traces import IdTable, SetTraces, Traces
+from tracecup.traces.files import write_traces
 
 CITY = City(Grid.from_metres(6, 6, width_m=541.25, height_m=546.875), hospitals=[3, 20])
 SLOTS, DAYS, USERS = 3, 8, 30
@@ -175,9 +178,17 @@ class TestRace:
 
         with pytest.raises(Stop):
             learn_defence(lesson, 1, settings, 20, tmp_path, after_round=stop)
-        rest = []
-        again = learn_defence(lesson, 1, settings, 20, tmp_path, after_round=rest.append)
+        rest, told = [], []
+        again = learn_defence(
+            lesson, 1, settings, 20, tmp_path,
+            lambda part, done, total, losses: told.append((part, done, total)), rest.append,
+        )  # fmt: skip
         assert [played.number for played in rest] == [2]
+        assert list(dict(part[::2] for part in told)) == [
+            "defending", "prior", "first attacker", "rounds"
+        ]  # fmt: skip
+        # the rest of a race: the second of two rounds, its two defences first, then its attacker
+        assert [part[1:] for part in told if part[0] == "rounds"] == [(1.25, 2), (1.5, 2), (2, 2)]
         for old, new in zip(made.models, again.models, strict=True):
             assert all(np.allclose(new.arrays[k], held) for k, held in old.arrays.items())
 
@@ -233,3 +244,45 @@ class TestRace:
             for g in groups[0][:1]
         ]
         assert spread[1].mean() < spread[0].mean()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("train")
+    clock = ContestClock.regular(2, SLOTS, reference_days=DAYS)
+    write_city(folder / "city.csv", CITY)
+    write_clock(folder / "clock.csv", clock)
+    for seed in (1, 2):
+        known = Traces.of(people(seed).regions, clock.reference)
+        write_traces(folder / f"ref{seed}.csv", known)
+    return folder
+
+
+class TestCommands:
+    """`attack train` and `defend train` as commands, with processes and on the named device."""
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "attack train --defence RR(2) --steps 2 --users 24",
+            pytest.param(
+                "defend train --defence RR(2) --rounds 1 --tests 1 --steps 2 --users 24 --group 5",
+                marks=pytest.mark.slow,  # half a minute of compiling; TestRace compares bytes, too
+            ),
+        ],
+    )
+    def test_processes_leave_the_same_model(self, files, tmp_path, words, capsys, monkeypatch):
+        monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+        monkeypatch.setattr("tracecup.jobs.thread_count", lambda: 1)  # one process compiles once
+        monkeypatch.setenv(PROGRESS_VARIABLE, "0")
+        given = [f"--city={files}/city.csv", f"--clock={files}/clock.csv", "--floor=0.6"]
+        given += [f"--references={files}/ref{seed}.csv" for seed in (1, 2)]
+        for engine in ("local", "processes"):
+            where = [f"--out={tmp_path}/{engine}.npz", f"--engine={engine}", "--device=cpu"]
+            assert run([*words.split(), *given, *where, "--seed=1"]) == 0
+        made = [(tmp_path / f"{engine}.npz").read_bytes() for engine in ("local", "processes")]
+        assert made[0] == made[1]
+        told = capsys.readouterr().err
+        last = "attack" if words.startswith("attack") else "rounds"
+        assert "defending: 100% after" in told
+        assert f"{last}: 100% after" in told

@@ -5,7 +5,7 @@ Shared by `tracecup contest simulate` and `tracecup demo`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,6 @@ from tracecup.cli.common import emit, people, table_of
 if TYPE_CHECKING:
     from tracecup.contest.archive.folder import Archive
     from tracecup.contest.season import Season
-    from tracecup.contest.stages import Progress
     from tracecup.contest.worlds import World
     from tracecup.facts import BoardFacts
     from tracecup.jobs import Jobs
@@ -177,7 +176,7 @@ def award_table(board: BoardFacts) -> Table:
 
 
 @contextmanager
-def stages_shown() -> Iterator[Progress]:
+def stages_shown() -> Iterator[Callable[[str, float, float], None]]:
     """A bar for each stage on stderr with the time left; in a pipe lines, if asked for."""
     from rich.progress import (
         BarColumn,
@@ -202,7 +201,7 @@ def stages_shown() -> Iterator[Progress]:
     known: dict[str, Any] = {}
     line = Lines(console)
 
-    def progress(stage: str, done: int, total: int) -> None:
+    def progress(stage: str, done: float, total: float) -> None:
         if stage not in known:
             for task in known.values():
                 bars.stop_task(task)

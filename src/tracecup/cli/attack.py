@@ -332,6 +332,7 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv
     --defence "KMeans(100)" --out kmeans.npz.zst`
     """
+    from tracecup.cli._contest_play import stages_shown
     from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
@@ -344,10 +345,10 @@ def train(
     parts = out.with_name(f"{out.name}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
-    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, progress("Training") as step:
+    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
-            step(done, total)
+            stage(part, done, total)
 
         schedule = Schedule(steps=steps, users=users, seed=lesson.seed)
         model = learn_attack(lesson, schedule, parts, say, jobs)

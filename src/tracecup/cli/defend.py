@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from tracecup.cli.attack import Times, TrainingDevice, load_lesson
-from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, progress, table_of
+from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, table_of
 
 
 def add(app: typer.Typer) -> None:
@@ -66,6 +66,7 @@ def train(
     --references reftraces_team002.csv --references reftraces_team003.csv --tests 1
     --out defence.npz.zst`
     """
+    from tracecup.cli._contest_play import stages_shown
     from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.learn import require_jax
@@ -95,10 +96,10 @@ def train(
         played[done.number - 1 :] = [done.record()]
         log.write_text(json.dumps(played, indent=1))
 
-    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, progress("Race") as step:
+    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
-            lambda part, done, total, losses: step(done, total), after_round, jobs,
+            lambda part, done, total, losses: stage(part, done, total), after_round, jobs,
         )  # fmt: skip
     model.save(out)
     last = played[-1]["verdicts"] if played else []

@@ -35,12 +35,16 @@ class Place(NamedTuple):
         return cls(jax.__version__, device.platform, device.device_kind, count)
 
 
-def handed_out(executor: Executor | None, calls: Sequence[Callable[[], R]]) -> list[R]:
+def handed_out(
+    executor: Executor | None,
+    calls: Sequence[Callable[[], R]],
+    progress: Callable[[float, float], None] | None = None,
+) -> list[R]:
     """The results of all calls, in order: here, or by workers whose device is the same."""
     if executor is None:
-        return all_done(None, calls)
+        return all_done(None, calls, progress)
     here = Place.here()
-    return all_done(executor, [partial(_at, here, call) for call in calls])
+    return all_done(executor, [partial(_at, here, call) for call in calls], progress)
 
 
 def _at(place: Place, call: Callable[[], R]) -> R:

@@ -157,9 +157,10 @@ def race(
     was interrupted goes on with the attackers of its last whole round and SHRINK times its weight;
     it gives the same rounds. With an `executor` a round's teams are defended there, four at a time,
     and its test teams attacked; the search for its weight and the training of its attacker are one
-    chain, and stay here.
+    chain, and stay here. `progress` is told of each round: the defence of its teams is the first
+    half, the training of its attacker the second.
     """
-    attackers = [first, *earlier]
+    attackers, told = [first, *earlier], progress or (lambda done, total, losses: None)
     ground, prior, tests = defender.ground, defender.prior, tested.pool
     for number in range(len(attackers), settings.rounds + 1):
         nets = [attack.net for attack in attackers]
@@ -171,7 +172,13 @@ def race(
             *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
             tested.calls(nets, weight, seed + 500),
         ]
-        made = iter(handed_out(executor, [call for calls in asked for call in calls]))
+        made = iter(
+            handed_out(
+                executor,
+                [call for calls in asked for call in calls],
+                lambda done, total: told(int(done), 2 * int(total), {}),
+            )
+        )
         *copies, test = [joined(list(islice(made, len(calls)))) for calls in asked]
         tried, utility, residual = test
         say(f"round {number}: weight {weight:.5f}, s_U {[round(u, 4) for u in utility]}")
@@ -180,8 +187,9 @@ def race(
         )
         seen = defender.pool.with_copies([released for released, *_ in copies])
         attacker = train_release(
-            ground, seen, shape, prior, schedule, start=attackers[-1], say=progress
-        )
+            ground, seen, shape, prior, schedule, start=attackers[-1],
+            say=lambda done, total, losses: told(total + done, 2 * total, losses),
+        )  # fmt: skip
         verdicts = handed_out(
             executor,
             [

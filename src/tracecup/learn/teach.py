@@ -207,7 +207,7 @@ def learn_defence(
     settings: RaceSettings,
     first_steps: int,
     folder: Path | None = None,
-    say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+    say: Callable[[str, float, float, dict[str, float]], None] = lambda *parts: None,
     after_round: Callable[[Round], None] = lambda played: None,
     executor: Executor | None = None,
 ) -> DefenceModel:
@@ -256,14 +256,14 @@ def play_race(
     settings: RaceSettings,
     first_steps: int,
     folder: Path | None = None,
-    say: Callable[[str, int, int, dict[str, float]], None] = lambda *parts: None,
+    say: Callable[[str, float, float, dict[str, float]], None] = lambda *parts: None,
     after_round: Callable[[Round], None] = lambda played: None,
     executor: Executor | None = None,
 ) -> DefenceModel:
     """Play a race; the defence meets all attackers but the last one, which judges it.
 
     Every attacker is kept in `folder`; a race that was interrupted goes on after its last whole
-    round.
+    round. `say` is told the steps of what comes before the rounds, then how many rounds are done.
     """
     training, slots = teams.training, teams.training.slots
     ground, sizes = Ground.of(city, slots), (city.n_regions, slots)
@@ -287,9 +287,13 @@ def play_race(
         Defender(ground, prior, pool, settings.equaliser, executor)
         for pool in (training, teams.tests)
     )
+
+    def in_round(done: int, total: int, losses: dict[str, float]) -> None:
+        say("rounds", len(met) - 1 + done / total, settings.rounds, losses)
+
     for played in race(
         defender, tested, shape, first, settings, met[1:], guess,
-        progress=lambda *parts: say("attacker", *parts), executor=executor,
+        progress=in_round, executor=executor,
     ):  # fmt: skip
         if folder is not None:
             state = (played.attacker, jnp.asarray(played.weight, jnp.float32))
