@@ -21,6 +21,7 @@ import pytest
 
 from simplejobs import Elsewhere, always_dies, dies_once, refuses
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
+from tracecup.cluster import DaskJobs, Jobs, own_versions
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.season import Season, play, season_rules
@@ -29,14 +30,11 @@ from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 from tracecup.jobs import (
     PRODUCT_THREADS,
-    DaskJobs,
-    Jobs,
     ProcessJobs,
     all_done,
     call_on,
     done_as_they_come,
     engine,
-    own_versions,
 )
 from tracecup.study.audit import Subject, audit
 from tracecup.study.comparison import compare
@@ -379,7 +377,7 @@ def _compare_with(here: dict[str, str]) -> Any:
 
     def patched(self: DaskJobs, name: str) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tracecup.jobs.own_versions", _Here(here))
+            patch.setattr("tracecup.cluster.own_versions", _Here(here))
             compare(self, name)
 
     return patched
@@ -395,4 +393,4 @@ class _Here:
         return self.here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (importlib.import_module("tracecup.jobs"), "own_versions")
+        return getattr, (importlib.import_module("tracecup.cluster"), "own_versions")

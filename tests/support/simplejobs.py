@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tracecup.cluster import Jobs
 from tracecup.errors import InvalidParameter
-from tracecup.jobs import Jobs
 
 
 class Elsewhere(Jobs):

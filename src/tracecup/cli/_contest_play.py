@@ -19,11 +19,11 @@ from tracecup.cli._progress import Lines
 from tracecup.cli.common import emit, people, table_of
 
 if TYPE_CHECKING:
+    from tracecup.cluster import Jobs
     from tracecup.contest.archive.folder import Archive
     from tracecup.contest.season import Season
     from tracecup.contest.worlds import World
     from tracecup.facts import BoardFacts
-    from tracecup.jobs import Jobs
 
 REPORT_FILE = "report.html"
 BOUNDS_NOTE = (

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tracecup.city import City, ContestClock, write_city, write_clock
+from tracecup.cluster import Jobs
 from tracecup.contest.archive.folder import (
     ABOUT_FILE,
     BOTS_FILE,
@@ -45,7 +46,6 @@ from tracecup.contest.smallfiles import make_folder, write_data, write_json, wri
 from tracecup.contest.stages import Progress, Stages, in_threads
 from tracecup.contest.worlds import World
 from tracecup.errors import InvalidParameter
-from tracecup.jobs import Jobs
 from tracecup.rng import child_seed
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import (

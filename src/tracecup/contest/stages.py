@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from tracecup.cluster import Jobs
 from tracecup.contest.ledger import Ledger
 from tracecup.engine import thread_count
-from tracecup.jobs import Jobs, call_on
+from tracecup.jobs import call_on
 from tracecup.safeio import atomic_write
 
 T = TypeVar("T")

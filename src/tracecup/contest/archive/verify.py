@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar
 
+from tracecup.cluster import Jobs
 from tracecup.contest.archive.folder import (
     COMMITMENTS_FILE,
     RECEIPTS_FILE,
@@ -43,7 +44,7 @@ from tracecup.contest.sheets import Sheet, write_sheet
 from tracecup.contest.smallfiles import read_json
 from tracecup.engine import threads
 from tracecup.errors import TraceCupError
-from tracecup.jobs import Jobs, done_as_they_come
+from tracecup.jobs import done_as_they_come
 from tracecup.safeio import plain_name
 from tracecup.traces import SetTraces
 

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 
 from tracecup.cli.main import run
+from tracecup.cluster import DaskJobs, Jobs, own_versions
 from tracecup.errors import InvalidParameter, UnknownMethod, UnreadableFile
-from tracecup.jobs import DaskJobs, Jobs, all_done, engine, own_versions
+from tracecup.jobs import all_done, engine
 from tracecup.registry import parse
 
 needs_dask = pytest.mark.skipif(
