@@ -32,7 +32,7 @@ from tracecup.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from tracecup.study.comparison import Defended
+    pass
 
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
@@ -91,6 +91,7 @@ def compare(
     from tracecup.jobs import engine as engine_of
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
+    from tracecup.study.tried import known_stronger, what_attacks_knew
     from tracecup.traces.files import read_traces
 
     different_files(reference=reference, original=original)
@@ -170,12 +171,8 @@ def compare(
     }
     emit(as_json, payload, table)
     if not as_json:
-        for text in _remarks(results):
+        met = [(one.attack, one.remark) for row in results for one in (*row.reid, *row.trace)]
+        for text in what_attacks_knew(met, "the answer of --json"):
             people().print(escape(text), soft_wrap=True)
+        people().print(escape(known_stronger({name for name, _ in met})), soft_wrap=True)
     return 0
-
-
-def _remarks(results: list[Defended]) -> list[str]:
-    """What the attacks that count knew, each said once."""
-    counted = [one for row in results for one in (row.weakest_reid, row.weakest_trace)]
-    return list(dict.fromkeys(f"{one.attack}: {one.remark}" for one in counted if one.remark))

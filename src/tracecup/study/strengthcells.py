@@ -31,6 +31,7 @@ from tracecup.contest.judging.scorer import Scorer
 from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
 from tracecup.safeio import atomic_write
+from tracecup.score import hospital_share
 from tracecup.study.comparison import DefendedRelease, defence_draw, release
 from tracecup.study.context import Context, Team, shipped_model_file
 from tracecup.study.existingcells import Tuning
@@ -114,11 +115,10 @@ class Cells:
             team.city, team.reference, team.original, written,
             floor=None, seed=self.seed, tuned=self.held["tuned"],
         )  # fmt: skip
-        hospitals = team.city.is_hospital[team.original.regions]
         self.held |= {
             "s_U": made.utility.value,
             "seconds": self.held.get("seconds", made.seconds),
-            "hospital share": float(hospitals.mean()),
+            "hospital share": hospital_share(team.city, team.original),
         }
         return made
 
