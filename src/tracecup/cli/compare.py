@@ -34,6 +34,7 @@ from tracecup.cli.common import (
 if TYPE_CHECKING:
     pass
 
+MARK = "*"
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
 
@@ -133,11 +134,12 @@ def compare(
         table.add_column(name)
     for row in results:
         bounds = row.bounds
+        above = bounds.reid is not None and row.weakest_reid.score.value > bounds.reid
         table.add_row(
             comparison.short(row.defence),
             f"{row.utility.value:.4f}",
             MARKS.get(row.tuning, "") if row.utility.valid else "below",
-            f"{row.weakest_reid.score.value:.4f}",
+            f"{row.weakest_reid.score.value:.4f}{MARK if above else ''}",
             row.weakest_reid.attack,
             spelled(bounds.reid, 4),
             f"{row.weakest_trace.score.value:.4f}",
@@ -169,6 +171,9 @@ def compare(
             for row in results
         ],
     }
+    if any(str(cell).endswith(MARK) for cell in table.columns[3].cells):
+        table.caption = f"{MARK} above its bound: the attacks were weak, no merit of the defence."
+        table.caption_justify = "left"
     emit(as_json, payload, table)
     if not as_json:
         met = [(one.attack, one.remark) for row in results for one in (*row.reid, *row.trace)]
