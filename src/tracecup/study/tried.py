@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 from tracecup.attack.naming import is_blind
 
-TRUSTING = "where little was changed, Bayes attacks that take it as it is (--strength max)"
+TRUSTING = "where little was changed, Bayes attacks that take the release as it is (--strength max)"
 OWN_NETWORKS = "networks trained on this very protection (`tracecup attack train`)"
 NETWORKS = "networks trained on public data (Learned-R, Learned-T)"
 
