@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from tracecup.contest.standing.awards import Exclusion
-from tracecup.server.models.files import KIND_OF_FILE
+from tracecup.server.models.filekinds import KIND_OF_FILE
 from tracecup.server.teams.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
