@@ -97,6 +97,21 @@ class TestRooms:
         assert done.returncode == 0, done.stdout
 
 
+LONGEST = 450
+LONGER = {"server/migrations/0001_tables.py": "written by Django"}
+"""Modules of more lines, and why."""
+
+
+class TestLengths:
+    def test_a_module_can_be_read_at_once(self):
+        longer = {
+            path.relative_to(SOURCE).as_posix()
+            for path in SOURCE.rglob("*.py")
+            if len(path.read_text().splitlines()) > LONGEST
+        }
+        assert longer == set(LONGER)
+
+
 TWICE = {("server", "Command"), ("server", "Done"), ("server", "Member")}
 """Names of two classes in one room: Django wants the first, the API's document has the others."""
 BEFORE_CITY = {"attack", "folder", "method", "name", "path"}
