@@ -23,7 +23,7 @@ def verdict(answer: Answer) -> list[str]:
     said += [note for note in worst.subject.notes if note.startswith(WARNING)]
     if len(answer.settings) > 1:
         shares = ", ".join(f"{one.words}: {percent(one.rate)}" for one in answer.settings)
-        said.append(f"Named by way of cutting the records, the worst first: {shares}.")
+        said.append(f"Share of users named under each grid and time step, worst first: {shares}.")
     if answer.exposure is not None:
         said += _exposed(answer.exposure)
     return said
