@@ -1,7 +1,8 @@
 """The judge's steps, each a function of a round's files: verdict, release, seal, attacks, scores.
 
-A season, the server, the import of 2019, the studies and the verification all call these; none of
-them writes anything.
+A season, the server and the verification all call these, and the import of 2019 in part; none of
+them writes anything. Studies, lessons and `tc.publish` have no files: they share `published` and
+`Scorer.score_answer`.
 """
 
 from __future__ import annotations

@@ -5,16 +5,26 @@ The judge has one; studies score with the contest's rules and their own traces.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City
-from tracecup.contest.judging.answers import Answers, CellScores, Truth, score_answers
+from tracecup.contest.challenges import AttackKind
+from tracecup.contest.judging.answers import (
+    ANSWERS,
+    Answer,
+    Answers,
+    CellScores,
+    Part,
+    Truth,
+    score_answers,
+)
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.rules import ScoreRules
-from tracecup.score import UtilityScore, utility_score
+from tracecup.score import Score, UtilityScore, utility_score
 from tracecup.traces import SetTraces, Traces
 
 
@@ -45,10 +55,10 @@ class Scorer:
     city: City
     rules: ScoreRules = field(default_factory=ScoreRules)
 
-    def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
-        """Judge obfuscated traces by their utility."""
+    def utility(self, original: Traces, obfuscated: SetTraces) -> UtilityScore:
+        """s_U of obfuscated traces by the rules, and whether it reaches their floor."""
         rules = self.rules
-        utility = utility_score(
+        return utility_score(
             self.city,
             original,
             obfuscated,
@@ -56,6 +66,10 @@ class Scorer:
             reach_km=rules.lambda_u,
             floor=rules.utility_floor,
         )
+
+    def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
+        """Judge obfuscated traces by their utility."""
+        utility = self.utility(original, obfuscated)
         reason = Reason.of(
             "reaches-floor" if utility.valid else "below-floor",
             value=f"{utility.value:.6f}",
@@ -71,3 +85,8 @@ class Scorer:
     def score(self, truth: Truth, answers: Answers) -> CellScores:
         """Score what one attacker handed in against one target; the stronger try counts."""
         return score_answers(self, truth, answers)
+
+    def score_answer(self, truth: Truth, kind: AttackKind, answer: Answer) -> Mapping[Part, Score]:
+        """The score of one answer, under its kind, and what is shown beside it."""
+        how = ANSWERS[kind]
+        return {kind: how.score(self, truth, answer), **how.beside(self, truth, answer)}
