@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from heldfiles import FilesInMemory
 
+from heldfiles import FilesInMemory
 from tracecup import City, ContestClock, Grid, IdTable, SetTraces, Traces
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK, Entry
