@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.attack import Case
 from tracecup.city import City
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.judging.answers import (
@@ -20,6 +21,7 @@ from tracecup.contest.judging.answers import (
     CellScores,
     Part,
     Truth,
+    run_attack,
     score_answers,
 )
 from tracecup.contest.judging.reasons import Reason
@@ -45,6 +47,7 @@ class Verdict:
         return self.utility is not None
 
 
+CEILING_ATTACK = "Prior-T"
 NOTHING = Verdict(False, Reason.of("nothing"))
 
 
@@ -90,3 +93,8 @@ class Scorer:
         """The score of one answer, under its kind, and what is shown beside it."""
         how = ANSWERS[kind]
         return {kind: how.score(self, truth, answer), **how.beside(self, truth, answer)}
+
+    def ceiling(self, case: Case, original: Traces) -> Score:
+        """s_T of an attacker who never looks at the release: none is credited with more."""
+        guess = run_attack("trace", CEILING_ATTACK, case, None)
+        return self.score_answer(Truth(original), "trace", guess)["trace"]
