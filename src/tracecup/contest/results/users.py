@@ -1,4 +1,7 @@
-"""The table of single users: how it is made, and how the rows of one release are read again."""
+"""The table of single users: how it is made, and how the rows of one release are read again.
+
+It is long, so the server keeps it as a file only and reads of it what a page shows.
+"""
 
 from __future__ import annotations
 
