@@ -25,8 +25,8 @@ from tracecup.attack.naming import answer_of, is_blind, kind_of
 from tracecup.city import City
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.rules import ScoreRules
 from tracecup.contest.sizes import FULL_USERS, sized
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -281,12 +281,12 @@ def release(
     cells = method.obfuscate(city, original, draw, reference=reference)
     seconds = time.perf_counter() - started
     rules = ScoreRules(utility_floor=FLOOR if floor is None else floor)
-    utility = Scorer(city, rules).verdict(original, cells).utility
-    assert utility is not None
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle", asked))
-    case, truth = Case(city, reference, released), Truth(original, table)
+    utility = Scorer(city, rules).utility(original, cells)
+    shown = publish(city, reference, original, cells, child_seed(seed, "shuffle", asked))
     tuning = tuning_of(method, utility.value, floor)
-    return DefendedRelease(asked, str(method), utility, seconds, case, truth, method, tuning)
+    return DefendedRelease(
+        asked, str(method), utility, seconds, shown.case, shown.truth, method, tuning
+    )
 
 
 def tuning_of(method: Obfuscator, utility: float, floor: float | None) -> str:
@@ -319,11 +319,10 @@ def attack(
     started = time.perf_counter()
     answer = answer_of(method, target.case, draw)
     took = time.perf_counter() - started
-    cell = Scorer(target.case.city).score(target.truth, {kind: [answer]})
-    score, error = cell.of(kind), cell.error
-    assert score is not None
+    scores = Scorer(target.case.city).score_answer(target.truth, kind, answer)
+    error = scores.get("error")
     remark = method.remark(target.case)
-    return Attacked(str(method), score, error.value if error else None, took, remark)
+    return Attacked(str(method), scores[kind], error.value if error else None, took, remark)
 
 
 def as_markdown(results: Sequence[Defended]) -> str:

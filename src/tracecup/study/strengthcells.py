@@ -134,8 +134,7 @@ class Cells:
             method = parse_inference(self._filled(sword.written))
             answer, shared = method.infer(made.case, self._draw(sword)), 0.0
         seconds = time.perf_counter() - started + shared
-        scored = Scorer(self.team.city).score(made.truth, {sword.kind: [answer]}).of(sword.kind)
-        assert scored is not None
+        scored = Scorer(self.team.city).score_answer(made.truth, sword.kind, answer)[sword.kind]
         if sword.side == "bayes" or "mixture" in sword.written:
             more["prior nats"] = slot_prior(made.case.city, made.case.reference).log_likelihood
         interval = scored.interval
