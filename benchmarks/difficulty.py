@@ -10,12 +10,12 @@ import argparse
 
 import numpy as np
 
-from tracecup.attack import Case
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.challenges import AttackKind
+from tracecup.contest.judging.answers import run_attack
+from tracecup.contest.judging.published import publish
+from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.datasets.mobility import day_statistics
-from tracecup.registry import parse
-from tracecup.score import inference_score, reid_score
 from tracecup.synth import team_data
 from tracecup.traces import SetTraces
 
@@ -39,15 +39,13 @@ DAYS = {
 def figures(world: BuiltinWorld, team: int) -> dict[str, float]:
     """All figures of one team's data."""
     data = team_data(world.model, 1, team)
-    released, table = pseudonymize(SetTraces.of_traces(data.original), rng=team)
-    case = Case(world.city, data.reference, released)
-    found: dict[str, float] = {}
+    cells = SetTraces.of_traces(data.original)
+    made = publish(world.city, data.reference, data.original, cells, rng=team)
+    scorer, found = Scorer(world.city), dict[str, float]()
     for name in ATTACKS:
-        if "-R" in name:
-            found[name] = reid_score(table, parse("reid", name).identify(case, 7)).value
-        else:
-            guess = parse("inference", name).infer(case, 7)
-            found[name] = inference_score(world.city, data.original, guess).value
+        kind: AttackKind = "reid" if "-R" in name else "trace"
+        answer = run_attack(kind, name, made.case, 7)
+        found[name] = scorer.score_answer(made.truth, kind, answer)[kind].value
     days = day_statistics(data.original, world.city.grid)
     return found | {name: float(getattr(days, name)) for name in DAYS}
 

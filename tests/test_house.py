@@ -9,6 +9,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -27,8 +28,8 @@ SLOW = re.compile(
 )
 """Parts of SciPy that take up to a second to import: every command would wait for them."""
 STUDIES = ("learn", "study")
-HEAVY = {"PIL", "django", "jax", "matplotlib", "openpyxl", "pyarrow", "rich", "scipy", "vl_convert"}
-"""Takes long to import, comes with an extra, or (Django) wants to be set up first."""
+HEAVY = {"PIL", "jax", "matplotlib", "openpyxl", "pyarrow", "rich", "scipy", "vl_convert"}
+"""Takes long to import, or comes with an extra."""
 SOME_SYSTEMS = {"fcntl", "resource"}
 OWN_LATE = {
     "contest/rules/model.py": "a default asks the attacks for their names; rules become a file",
@@ -40,6 +41,40 @@ OWN_LATE = {
     "study/race.py": "training needs JAX",
 }
 """Modules that import others of the package inside functions, and why; commands (cli) all do."""
+DJANGO_LATE = {
+    "server/jobs/sandbox.py": "children that compute know no Django",
+    "server/start.py": "Django is to be set up before",
+    "server/web/receiving.py": "who says where bodies lie needs no settings",
+}
+"""Modules that import Django inside functions, and why."""
+BY_NAME = {
+    ("__init__.py", "_HOME[name]"): "a name of the package is loaded when it is first asked for",
+    ("__init__.py", "f'tracecup.{name}'"): "so are its rooms",
+    ("attack/channel/known.py", "ROOMS['obfuscator']"): "an attacker may run a defence",
+    ("city/grid.py", "'tracecup.front.html'"): "a notebook shows a city by its card",
+    ("cli/check.py", "name"): "the participant's own module",
+    ("cli/main.py", "f'tracecup.cli.{_verb}'"): "each module of the room is a verb",
+    ("datasets/frames.py", "name"): "frames of the reader's own libraries",
+    ("datasets/projection.py", "'pyproj'"): "is no dependency",
+    ("front/progress.py", "'IPython.display'"): "is no dependency",
+    ("front/tables.py", "library"): "frames of the reader's own libraries",
+    ("jobs.py", "'distributed'"): "comes with an extra",
+    ("plot/album.py", "f'{room.__name__}.{module.name}'"): "each module of a room draws a study",
+    ("registry.py", "ROOMS[kind]"): "a room is full once it is imported, whoever asks first",
+    ("rooms.py", "FRONT"): "a room that is called is a verb of the front door",
+    ("server/jobs/kinds.py", "f'tracecup.server.{feature}.jobs'"): "features declare their jobs",
+    ("server/jobs/sandbox.py", "module"): "a child computes what it is told by name",
+    ("study/reproduce.py", "f'{room.__name__}.{module.name}'"): "each module of a room is a study",
+}
+"""What is imported by a name in a string, where neither linter nor types look, and why."""
+UPWARDS = {
+    "city/grid.py": {"front"},
+    "registry.py": {"attack", "obfuscate", "synth"},
+    "rooms.py": {"front"},
+    "server/jobs/sandbox.py": {"cli"},
+}
+"""Modules that name rooms above their own in strings: three for `BY_NAME`, the last for what
+children have imported before they are asked, by the standard library."""
 JAX_ROOMS = ("tracecup.learn.", "tracecup.study.racing.")
 MODULES = [
     pytest.param(name, marks=NEEDS_JAX) if name.startswith(JAX_ROOMS) else name
@@ -60,6 +95,21 @@ class TestRooms:
             check=False,
         )
         assert done.returncode == 0, done.stdout
+
+
+LONGEST = 450
+LONGER = {"server/migrations/0001_tables.py": "written by Django"}
+"""Modules of more lines, and why."""
+
+
+class TestLengths:
+    def test_a_module_can_be_read_at_once(self):
+        longer = {
+            path.relative_to(SOURCE).as_posix()
+            for path in SOURCE.rglob("*.py")
+            if len(path.read_text().splitlines()) > LONGEST
+        }
+        assert longer == set(LONGER)
 
 
 TWICE = {("server", "Command"), ("server", "Done"), ("server", "Member")}
@@ -84,6 +134,30 @@ def late_imports(path: Path) -> Iterator[str]:
                 yield node.module or ""
             elif isinstance(node, ast.Import):
                 yield from (one.name for one in node.names)
+
+
+def called_by_name(path: Path) -> Iterator[str]:
+    """What is handed to `import_module` and `__import__`, as it is written."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func).rpartition(".")[2]
+            if called in {"import_module", "__import__", "import_string"}:
+                yield ast.unparse(node.args[0])
+
+
+def floors() -> dict[str, int]:
+    """Room -> its place in the first contract of imports, 0 at the top."""
+    told = tomllib.loads((SOURCE.parent.parent / "pyproject.toml").read_text())
+    layers = told["tool"]["importlinter"]["contracts"][0]["layers"]
+    return {room: place for place, layer in enumerate(layers) for room in re.findall(r"\w+", layer)}
+
+
+def rooms_in_strings(path: Path) -> Iterator[str]:
+    """The rooms of modules that are named in strings."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        text = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(text, str) and (found := re.fullmatch(r"tracecup\.(\w+)[\w.:]*", text)):
+            yield found[1]
 
 
 class TestNames:
@@ -143,16 +217,36 @@ class TestImports:
         assert slow == set()
 
     def test_imports_inside_functions_are_listed(self):
-        own, others = set(), set()
+        own, django, others = set(), set(), set()
         for path in SOURCE.rglob("*.py"):
             where = path.relative_to(SOURCE)
             for name in late_imports(path) if where.parts[0] != "cli" else ():
                 if name.startswith("tracecup"):
                     own.add(where.as_posix())
+                elif name.partition(".")[0] == "django":
+                    django.add(where.as_posix())
                 else:
                     others.add(name.partition(".")[0])
         assert own == set(OWN_LATE)
+        assert django == set(DJANGO_LATE)
         assert others == HEAVY | SOME_SYSTEMS
+
+    def test_imports_by_name_are_listed(self):
+        found = {
+            (path.relative_to(SOURCE).as_posix(), name)
+            for path in SOURCE.rglob("*.py")
+            for name in called_by_name(path)
+        }
+        assert found == set(BY_NAME)
+
+    def test_rooms_above_are_named_only_where_it_is_listed(self):
+        floor, found = floors(), {}
+        for path in SOURCE.rglob("*.py"):
+            where = path.relative_to(SOURCE)
+            own = floor.get(where.parts[0].removesuffix(".py"), -1)  # the package itself: the top
+            if above := {room for room in rooms_in_strings(path) if floor.get(room, own) < own}:
+                found[where.as_posix()] = above
+        assert found == UPWARDS
 
 
 @pytest.mark.usefixtures("own_registry")

@@ -31,6 +31,12 @@ MAX_HEADER = MIB
 """Bytes of the JSON header at most."""
 
 
+class FieldProblem(Problem):
+    """One thing wrong in a header or an array: it has fields where a table has columns."""
+
+    part = "field"
+
+
 @dataclass(frozen=True)
 class ArchiveFormat:
     """A kind of model file: its name, its version, and the shape of every array in letters whose
@@ -57,20 +63,24 @@ class ArchiveFormat:
         with atomic_write(path) as file:
             save(file, header=text, **arrays)
 
-    def read(self, path: str | PathLike[str]) -> tuple[Header, Arrays]:
+    def read(
+        self, path: str | PathLike[str], named: str | PathLike[str] | None = None
+    ) -> tuple[Header, Arrays]:
         """Header and arrays of a file, of the right shapes and finite; else an `InvalidFile`.
 
-        Sizes, shapes and types are compared before any array is read.
+        Sizes, shapes and types are compared before any array is read. Errors call the file
+        `named` where it was unpacked from another one.
         """
+        called = path if named is None else named
         with (
-            reading_zip(lambda found: self.invalid(path, found)),
+            reading_zip(lambda found: self.invalid(called, found)),
             open_regular(path) as file,
         ):
             size = os.fstat(file.fileno()).st_size
             if self.limits is not None and size > self.limits.max_bytes:
-                raise too_large(path, self.limits, f"{size} bytes")
+                raise too_large(called, self.limits, f"{size} bytes")
             with zipfile.ZipFile(file) as archive:
-                return self._read(path, archive, size)
+                return self._read(called, archive, size)
 
     def _read(
         self, path: str | PathLike[str], archive: zipfile.ZipFile, size: int
@@ -119,7 +129,7 @@ class ArchiveFormat:
     ) -> InvalidFile:
         """The error for a file in which `found` was found, perhaps in a field of its header."""
         usual = f"a {self.name} file of version {self.version}"
-        return InvalidFile(path, [Problem(0, field, found, expected or usual)])
+        return InvalidFile(path, [FieldProblem(0, field, found, expected or usual)])
 
 
 def digest_of(arrays: Mapping[str, NDArray[Any]]) -> str:

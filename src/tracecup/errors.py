@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import ClassVar
 
 MAX_LISTED = 10
 MAX_LISTED_OF_A_FOLDER = 40
@@ -58,6 +59,7 @@ class Problem:
     column: str
     found: str
     expected: str
+    part: ClassVar[str] = "column"
 
     def as_dict(self) -> dict[str, int | str]:
         """As JSON: how pages, the API and the client say what is wrong and where.
@@ -73,9 +75,9 @@ class Problem:
         }
 
     def __str__(self) -> str:
-        where, part = (f"line {self.line}", "column") if self.line else ("file", "field")
+        where = f"line {self.line}" if self.line else "file"
         if self.column:
-            where += f", {part} {self.column}"
+            where += f", {self.part} {self.column}"
         return f"{where}: found {self.found}, expected {self.expected}"
 
 

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import importlib
 import math
-import re
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from inspect import isclass
@@ -20,6 +18,39 @@ from types import ModuleType
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from tracecup.errors import InvalidParameter, UnknownMethod
+from tracecup.methodnames import (
+    MAX_NAME_LENGTH,
+    MAX_SHOWN,
+    NAME,
+    WORD,
+    Value,
+    is_a,
+    nearest,
+    spell,
+    split_name,
+)
+
+__all__ = [
+    "ENTRY_POINTS",
+    "KINDS",
+    "MAX_NAME_LENGTH",
+    "MAX_SHOWN",
+    "MAX_WHOLE",
+    "ROOMS",
+    "BrokenPlugin",
+    "Kind",
+    "Method",
+    "Parameter",
+    "Value",
+    "build",
+    "methods",
+    "nearest",
+    "parameter",
+    "parse",
+    "register",
+    "spell",
+    "split_name",
+]
 
 Kind = Literal["obfuscator", "reid", "inference", "synthesizer", "measure"]
 KINDS: tuple[Kind, ...] = ("obfuscator", "reid", "inference", "synthesizer", "measure")
@@ -38,12 +69,8 @@ ROOMS: dict[str, str] = {
     "measure": "tracecup.attack",
 }
 """Packages that register the built-in methods; loaded when a name of their kind is looked up."""
-MAX_NAME_LENGTH = 500
-MAX_SHOWN = 60
 MAX_WHOLE = 2**53 - 1
 """Largest whole number of a parameter: up to here texts, floats and whole numbers agree."""
-
-Value = float | int | str | bool
 
 
 class BrokenPlugin(UserWarning):
@@ -119,14 +146,14 @@ class Parameter:
         elif self.text:
             good = isinstance(value, str) and bool(value) and not set(value) & set("(),")
         else:
-            typed = not isinstance(self.default, int) or _is_a(value, Integral)
+            typed = not isinstance(self.default, int) or is_a(value, Integral)
             good = typed and self._within(value) is not None
         if not good:
             raise self._refusal(value, owner)
 
     def _named(self, value: Value) -> str | None:
         """`word(NAME)` for a word of `naming`, the name without spaces; None for anything else."""
-        found = _NAME.fullmatch(str(value))
+        found = NAME.fullmatch(str(value))
         words = {w.lower(): w for w in self.naming}
         if found is None or found.group(1).lower() not in words or not found.group(2):
             return None
@@ -228,36 +255,11 @@ class Method:
         return f"{self.name}({','.join(words)})" if words else self.name
 
 
-def spell(value: Value) -> str:
-    """A parameter as names print it: 1, 0.5, words as they are.
-
-    >>> spell(1.0), spell(0.33), spell(True)
-    ('1', '0.33', 'true')
-    """
-    if isinstance(value, bool | str):
-        return str(value).lower() if isinstance(value, bool) else value
-    if _is_a(value, Integral):
-        return repr(int(value))
-    number = float(value)
-    short = number.is_integer() and abs(number) < 1e15
-    return repr(int(number)) if short else repr(number)
-
-
-def _is_a(value: object, sort: type) -> bool:
-    """isinstance for the abstract number types, which NumPy's numbers share with Python's."""
-    return isinstance(value, sort)
-
-
 C = TypeVar("C", bound=type[Method])
 M = TypeVar("M", bound=Method)
 
 _methods: dict[str, dict[str, type[Method]]] = {kind: {} for kind in KINDS}
 _loaded: set[str] = set()
-
-# A plus only at the end (PPMTF+): between names it joins the stages of a chain.
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_\-]*\+*", re.ASCII)
-_NAME = re.compile(rf"\s*({_WORD.pattern})\s*(?:\((.*)\))?\s*", re.DOTALL | re.ASCII)
-_NUMBER = re.compile(r"[+-]?(\d+|\d+\.\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
 def register(kind: Kind, name: str, summary: str, citation: str = "") -> Callable[[C], C]:
@@ -338,80 +340,10 @@ def build(cls: type[M], text: str) -> M:
     return method
 
 
-def split_name(text: str) -> tuple[str, list[Value], list[tuple[str, Value]]]:
-    """Split `Name(arg, key=value)` into name, positional values and keyword values.
-
-    A value may be a name with values of its own.
-
-    >>> split_name("Fuzzy-R(0.33, 1, idf=log)")
-    ('Fuzzy-R', [0.33, 1], [('idf', 'log')])
-    >>> split_name("Bayes-R(channel=known(PL(4,1)))")
-    ('Bayes-R', [], [('channel', 'known(PL(4,1))')])
-    """
-    found = _NAME.fullmatch(text) if len(text) <= MAX_NAME_LENGTH else None
-    if found is None:
-        raise InvalidParameter(
-            f"a method is written Name or Name(value, key=value), got {text[:MAX_SHOWN]!r}"
-        )
-    name, inside = found.group(1), found.group(2)
-    words: list[Value] = []
-    keywords: list[tuple[str, Value]] = []
-    if inside is None or not inside.strip():
-        return name, words, keywords
-    for part in _cut(inside, text):
-        key, equals, word = part.partition("=")
-        if not equals or "(" in key:
-            key, equals, word = "", "", part
-        if not word.strip() or (equals and not key.strip()):
-            raise InvalidParameter(f"an empty value in {text!r}")
-        if equals:
-            keywords.append((key.strip(), _value(word.strip())))
-        elif keywords:
-            raise InvalidParameter(f"{word.strip()!r} stands after a key=value in {text!r}")
-        else:
-            words.append(_value(word.strip()))
-    return name, words, keywords
-
-
-def _cut(inside: str, text: str) -> list[str]:
-    """The values between commas; commas within the parentheses of a value do not count."""
-    parts, depth, begin = [], 0, 0
-    for at, letter in enumerate(inside):
-        depth += (letter == "(") - (letter == ")")
-        if depth < 0:
-            break
-        if letter == "," and depth == 0:
-            parts.append(inside[begin:at])
-            begin = at + 1
-    if depth != 0:
-        raise InvalidParameter(f"parentheses do not match in {text[:MAX_SHOWN]!r}")
-    return [*parts, inside[begin:]]
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The end of a message on an unknown word: the most similar known one, if any is similar.
-
-    >>> nearest("visitprob", ["VisitProb-R", "Fuzzy-R"])
-    '; did you mean VisitProb-R?'
-    """
-    by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.4)
-    return f"; did you mean {by_lower[near[0]]}?" if near else ""
-
-
-def _value(word: str) -> Value:
-    if not _NUMBER.fullmatch(word):
-        return word
-    try:
-        return int(word)
-    except ValueError:
-        return float(word)
-
-
 def _check_declaration(cls: type[Method], kind: str, name: str) -> None:
     if kind not in KINDS:
         raise InvalidParameter(f"a kind is one of {', '.join(KINDS)}, got {kind!r}")
-    if not _WORD.fullmatch(name):
+    if not WORD.fullmatch(name):
         raise InvalidParameter(
             f"{name!r} cannot be a method's name: letters, digits, - and _, a letter first, "
             "a plus only at the end"

@@ -76,6 +76,32 @@ class TestData:
         }
         assert all(int(user) >= 1 for _, user, _ in listed)
 
+    def test_prepared_files_stay_split_as_they_are(
+        self, folder: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        """Two days of two training users and a testing one, on a grid of two regions."""
+        columns = "user_index,poi_index,category,unixtime,dow,hour,min"
+        first, second, other = (f"{k},{k % 2},-,32400.0,Thu,9,0" for k in range(3))
+        texts = {
+            "POIindex": "poi_id,poi_index,category,counts\n0,0,-,-\n1,1,-,-",
+            "tuserindex": "user_id,user_index\n15,0\n17,1",
+            "euserindex": "user_id,user_index\n16,2",
+            "traintraces": f"{columns}\n{first}\n{second}\n1,0,-,32460.0,Thu,9,0",
+            "testtraces": f"{columns}\n{other}\n2,1,-,122400.0,Fri,10,0",
+        }
+        for name, text in texts.items():
+            (folder / f"{name}_XX.csv").write_text(f"{text}\n")
+        code, said = answer(
+            capsys, f"data prepared . --box 0,1,0,1 --grid 2x1 {HOURS} --training-share 0 --out o"
+        )
+        assert (code, said["training_users"], said["testing_users"]) == (0, 2, 1)
+        assert said["notes"] == ["2 training and 1 testing users, as the files have them"]
+        assert (said["records"], said["dropped"]["same_instant"]) == (4, 1)
+        names = (folder / "o/names.csv").read_text().splitlines()
+        assert names[1:4] == ["traintraces,1,15", "traintraces,2,17", "testtraces,1,16"]
+        code, said = answer(capsys, "data prepared . --box 0,1,0,1 --grid 2x1 --fewest 2 --out o")
+        assert (code, "read as they are" in said["error"]) == (2, True)
+
     def test_train_evaluate_and_audit_read_them(
         self, folder: Path, capsys: pytest.CaptureFixture[str]
     ):

@@ -56,6 +56,22 @@ class TestObfuscate:
         _, report = KMeans(3).obfuscate_with_report(CITY, ORIGINAL, rng=5)
         assert json.loads(capsys.readouterr().out)["report"] == str(report)
 
+    def test_equalise_says_what_it_lacks(
+        self, files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run(["obfuscate", "RR(4)", *files, "--seed", "5"]) == 0
+        assert json.loads(capsys.readouterr().out)["notes"] == []
+        assert run(["obfuscate", "Equalise(4)", *files, "--seed", "5"]) == 0
+        told = capsys.readouterr()
+        (note,) = json.loads(told.out)["notes"]
+        assert "without --reference" in note
+        assert "without --reference" in told.err
+        at = files.index("--clock")
+        bare = [*files[:at], *files[at + 2 :], "--reference", str(tmp_path / "org.csv")]
+        assert run(["obfuscate", "Equalise(4)", *bare, "--seed", "5"]) == 0
+        (note,) = json.loads(capsys.readouterr().out)["notes"]
+        assert "without --clock" in note
+
     def test_floor_is_an_exit_code(self, files: list[str]) -> None:
         assert run(["obfuscate", "RR(0)", *files, "--seed", "1", "--floor", "0.7"]) == 1
         assert run(["obfuscate", "RR(0)", *files, "--seed", "1"]) == 0

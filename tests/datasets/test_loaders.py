@@ -15,7 +15,7 @@ from tracecup.records import Timetable
 class TestLoaderOf:
     def test_every_public_data_set_has_a_name(self):
         named = {"csv", "parquet", "geoparquet", "gpx", "google-takeout"}
-        public = {"geolife", "gowalla", "foursquare", "tsmc2014", "peopleflow"}
+        public = {"geolife", "gowalla", "foursquare", "tsmc2014", "peopleflow", "prepared"}
         assert set(LOADERS) == named | public
 
     def test_unknown_names_list_the_known_ones(self):

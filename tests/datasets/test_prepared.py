@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from tracecup.datasets import CHECK_INS, Box, read_contest_training, read_prepared
-from tracecup.errors import InvalidFile, UnreadableFile
+from tracecup.datasets.cleaning import Cleaning
+from tracecup.datasets.contestfiles import contest_parts
+from tracecup.datasets.loaders import Wish, loader_of
+from tracecup.datasets.prepared import prepared_regions
+from tracecup.errors import InvalidFile, InvalidParameter, UnreadableFile
+from tracecup.records import PEOPLE_FLOW
 
+NEW_YORK = Box(40.5, 41.0, -74.28, -73.68)
 HEADER = "user_index,poi_index,category,unixtime,dow,hour,min"
 
 
@@ -53,6 +59,56 @@ class TestPeopleFlow:
         assert not split.by_place
 
 
+class TestRegions:
+    def test_the_published_split_is_kept(self, data_dir, split):
+        found = loader_of("prepared").load(
+            [data_dir / "ppmtfplus_pf"], Wish(nx=20, ny=20, timetable=PEOPLE_FLOW)
+        )
+        parts = contest_parts(found, seed=5)
+        for made, wanted in ((parts.training, split.training), (parts.testing, split.testing)):
+            for name in ("user", "location", "day", "instant", "unix", "users"):
+                assert np.array_equal(getattr(made, name), getattr(wanted, name)), name
+        assert found.city.grid == split.city.grid
+        assert found.split().testing.users.tolist() == split.testing.users.tolist()
+        assert parts.clock is None
+
+    def test_places_become_the_cells_they_lie_in(self, folder):
+        found = prepared_regions(folder, box=NEW_YORK, nx=2, ny=4, timetable=CHECK_INS)
+        assert not found.by_place
+        assert found.city.n_regions == found.records.n_locations == 8
+        places = read(folder).city.places
+        cells = NEW_YORK.cells(places.latitudes, places.longitudes, 2, 4)
+        assert found.records.location.tolist() == cells[[0, 1, 0, 0]].tolist()
+        assert found.records.users.tolist() == [15, 17, 16]
+        assert (found.records.day.tolist(), found.training_users) == ([0, 0, 1, 0], 2)
+        assert found.notes == ("2 training and 1 testing users, as the files have them",)
+
+    def test_days_of_both_parts_count_from_the_same_date(self, folder):
+        day_later = "2,0,Gym,1333551600.0,Wed,18,0\n"
+        (folder / "testtraces_NY.csv").write_text(f"{HEADER}\n{day_later}")
+        found = prepared_regions(folder, box=NEW_YORK, nx=2, ny=4, timetable=CHECK_INS)
+        assert found.records.day.tolist() == [0, 0, 1, 1]
+        assert found.first_day == 1333465200 // 86400
+
+    def test_a_folder_is_of_one_city(self, folder):
+        (folder / "POIindex_LA.csv").write_text("")
+        with pytest.raises(InvalidParameter, match="2 files POIindex_XX.csv"):
+            prepared_regions(folder, box=NEW_YORK, nx=2, ny=4, timetable=CHECK_INS)
+
+    @pytest.mark.parametrize(
+        "wish",
+        [
+            Wish(fewest=2),
+            Wish(bad_lines="skip"),
+            Wish(cleaning=Cleaning(max_speed=200.0)),
+            Wish(utc_offset=60.0),
+        ],
+    )
+    def test_nothing_of_it_is_left_out_or_moved(self, folder, wish):
+        with pytest.raises(InvalidParameter):
+            loader_of("prepared").load([folder], wish)
+
+
 class TestContestTraining:
     def test_sizes_and_hospitals(self, data_dir):
         given = read_contest_training(data_dir / "peopleflow")
@@ -79,7 +135,7 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return read_prepared(folder, "NY", box=Box(40.5, 41.0, -74.28, -73.68), timetable=CHECK_INS)
+    return read_prepared(folder, "NY", box=NEW_YORK, timetable=CHECK_INS)
 
 
 class TestCheckIns:

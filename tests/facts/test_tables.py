@@ -30,8 +30,8 @@ def place(rank, team, excluded=None):
     }  # fmt: skip
 
 
-def cell(file, attacker, score, attack=""):
-    return {"kind": "reid", "pubtraces": file, "attacker": attacker, "attack": attack,
+def cell(file, attacker, score, attack="", kind="reid"):
+    return {"kind": kind, "pubtraces": file, "attacker": attacker, "attack": attack,
             "score": score}  # fmt: skip
 
 
@@ -47,6 +47,9 @@ TABLES = {
         cell(FILES[0], "I1", 0.5, "Random-R"),
         cell(FILES[0], "team002", 0.5),
         cell(FILES[3], "team001", 0.9),
+        cell(FILES[3], "T1", 0.65, "Prior-T(habits=mixture)", "trace"),
+        cell(FILES[3], "T2", 0.3, "VisitProb-T", "trace"),
+        cell(FILES[0], "team002", 0.2, "Prior-T", "trace"),
     ],
     "sums": [
         {"kind": "reid", "attacker": f"team{team}", "sum": 0.5, "not_attacked": 1}
@@ -89,6 +92,8 @@ class TestBoardFacts:
         assert (one.guessing, one.group, one.ceiling) == (0.9, 0.75, 0.7)
         assert one.true_link == pytest.approx(0.2)
         assert board.reid.rows[0].bound == 0.75
+        # A sample attack that never looks lowers the ceiling; what a team says it did does not.
+        assert [release.ceiling for release in board.releases] == [0.7, 0.7, 0.7, 0.65]
         assert (board.releases[2].group, board.releases[2].true_link) == (None, None)
 
 

@@ -60,7 +60,10 @@ class TestEvaluate:
             assert row["s_t_low"] <= row["s_t"] <= row["s_t_high"]
             assert row["guessing"] == 1 - 1 / 12
             assert row["prior"] >= row["s_t"]
-            assert row["true_link"] == pytest.approx(1 - row["utility"])
+            assert row["true_link"] >= 1 - row["utility"]
+            bounds = [run.true_link for run in found.runs if run.defence == row["defence"]]
+            assert [row["true_link"]] == bounds
+            assert set(found.attacks.where(defence=row["defence"]).column("group")) == {None}
 
     def test_labels_name_what_ran(self, found):
         row = found.summary.row(defence="sideways(1)")

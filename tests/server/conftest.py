@@ -14,6 +14,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 from court import city_is_read_once, court, no_fsync
 from desk import asked, attackable, desk
+from fixedclock import FixedClock
 from tracecup.contest.rules.file import parse_rules
 from tracecup.server import clock
 from tracecup.server.config import ServerConfig
@@ -87,7 +88,7 @@ def server_folder(tmp_path, monkeypatch, no_fsync):
 @pytest.fixture(autouse=True)
 def fixed_clock():
     """The clock of one test; it stands in the anonymization phase until it is set."""
-    made = clock.FixedClock(BEGINS["anonymize"])
+    made = FixedClock(BEGINS["anonymize"])
     before = clock.use(made)
     yield made
     clock.use(before)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -247,8 +248,24 @@ class TestSentences:
     def test_attack_weaker_than_habits_is_not_called_protection(self):
         many = stays([k % 9 for k in range(60)])
         gone = SetTraces.of_cells([[[]] * 4] * 60, CLOCK)
+        found = audit(subject(many, many, gone), attacks=["VisitProb-T", "Bayes-T", "Prior-T"])
+        # Where nothing is released Bayes decides by habits; made worse, so that habits win.
+        off = np.full_like(found.trace[0].score.per_user, 0.9)
+        worse = replace(found.trace[0].score, value=0.9, per_user=off)
+        linked = tuple(
+            one if one.attack == "Prior-T" else replace(one, score=worse) for one in found.trace
+        )
+        said = " ".join(sentences(replace(found, trace=linked)))
+        assert "not how good the protection is" in said
+        assert "cannot tell what the release adds" not in said
+
+    def test_weak_attacks_alone_say_nothing_of_the_protection(self):
+        many = stays([k % 9 for k in range(60)])
+        gone = SetTraces.of_cells([[[]] * 4] * 60, CLOCK)
         found = audit(subject(many, many, gone), attacks=["VisitProb-T", "Prior-T"])
-        assert "not how good the protection is" in " ".join(sentences(found))
+        said = " ".join(sentences(found))
+        assert "cannot tell what the release adds" in said
+        assert "not how good the protection is" not in said
 
     def test_without_table(self):
         said = sentences(audit(subject(HOME, HOME, SetTraces.of_traces(HOME), table=None)))

@@ -65,7 +65,13 @@ class TestCompare:
             ]
             assert row.bounds.prior == min(blind)
             assert row.bounds.guessing == pytest.approx(11 / 12)
-            assert row.bounds.true_link == pytest.approx(1 - row.utility.value)
+            # A loss L within a share h of hospitals, which weigh ten: 10 min(h, L) + the others.
+            loss, share = 1 - row.utility.value, float(np.isin(ORIGINAL.regions, [7, 20]).mean())
+            heavy = min(share, loss)
+            most = (10 * heavy + loss - heavy) / (1 + 9 * share)
+            assert 0 < share < 0.1
+            assert row.bounds.true_link == pytest.approx(most)
+            assert row.bounds.true_link >= loss
         assert rows[0].bounds.reid == pytest.approx(11 / 12)
         assert rows[1].bounds.reid == 0.75
 

@@ -454,6 +454,8 @@ def row(defence: str, seed: int, kind: str, attack: str, score: float, **other) 
         "tuning": "tuned",
         "floor": 0.7,
         "utility": 0.7,
+        "group": None,
+        "true_link": 0.5,
         "kind": kind,
         "attack": attack,
         "knew": "",
@@ -512,6 +514,16 @@ class TestSummarize:
         first = summarize(HAND).row(defence="A")
         assert first["s_t_linked"] == pytest.approx(0.3)  # 0.4 and 0.2
         assert first["s_t_prior"] == pytest.approx(0.3)
+
+    def test_bounds_are_means_over_seeds(self):
+        rows = [
+            row("A", 1, "reid", "R", 0.5, group=0.75, true_link=0.4),
+            row("A", 2, "reid", "R", 0.5, group=0.75, true_link=0.6),
+        ]
+        (first,) = summarize(Table.of(COLUMNS, rows)).records()
+        assert (first["s_r_group"], first["s_t_true_link"]) == pytest.approx((0.75, 0.5))
+        second = summarize(HAND).row(defence="B")
+        assert (second["s_r_group"], second["s_t_true_link"]) == (None, 0.5)
 
     def test_one_seed_has_no_spread_and_a_missing_kind_no_minimum(self):
         second = summarize(HAND).row(defence="B")

@@ -53,7 +53,6 @@ class Membership:
     accuracy: float
     threshold: float
     scores: Floats
-    n_training: int
 
 
 def transition_profiles(
@@ -167,7 +166,6 @@ def membership(
         float(accuracy.max()),
         float(theta[best]),
         scores,
-        training.shape[0],
     )
 
 

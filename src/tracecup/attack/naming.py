@@ -14,6 +14,18 @@ from tracecup.registry import parse
 from tracecup.rng import Rng
 from tracecup.traces import IdTable, Traces
 
+BLIND = frozenset({"Random-T", "Replay-T", "Prior-T"})
+"""Trace inferences that never look at the release: what they reach is no defence's fault."""
+
+
+def is_blind(attack_name: str) -> bool:
+    """Whether a trace inference never looks at the release.
+
+    >>> is_blind("Prior-T(user=1)"), is_blind("Fuzzy-T(0.33,1,0)")
+    (True, False)
+    """
+    return attack_name.partition("(")[0] in BLIND
+
 
 def parse_reid(name: str) -> ReidAttack:
     """The re-identification of that name, or `UnknownMethod` with the nearest one.

@@ -100,8 +100,9 @@ def risk_bands(facts: ContestFacts, tell: Tell = plain) -> Figure | None:
         table_title=tell("Table: quantiles of the users' risk"),
         table=Listing(
             tell(
-                "Part of the own trace found out: value below which 5, 25, 50, 75 and 95 percent "
-                "of the users lie; and the share of users whom at least one attacker re-identified"
+                "Share of a user's own trace that was uncovered: value below which 5, 25, 50, 75 "
+                "and 95 percent of the users lie; and the share of users whom at least one "
+                "attacker re-identified"
             ),
             (
                 tell("Release"),
@@ -244,6 +245,6 @@ def _share(field: str, tell: Tell) -> Spec:
     return {
         "field": field,
         "type": "quantitative",
-        "title": tell("Part of the own trace found out"),
+        "title": tell("Share of a user's own trace that was uncovered"),
         "scale": {"domain": [0, 1], "nice": False},
     }

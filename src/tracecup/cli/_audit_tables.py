@@ -96,7 +96,7 @@ def _identifications(found: Audit) -> Table:
 
 
 def _inferences(found: Audit) -> Table:
-    from tracecup.study.comparison import is_blind
+    from tracecup.attack.naming import is_blind
 
     title = "Trace inference, and whether it uses the release"
     table = _table(title, ("attack", "uses"), ("s_T", "interval", "km off"))

@@ -164,7 +164,8 @@ def _board_table(board: Mapping[str, Any], own: str) -> Table:
     if guessing is not None:
         table.caption = (
             f"s_R,min is at most {_score(guessing)} (guessing), s_T,min at most what an attacker "
-            "who never saw the release can reach (≤); told who is who, s_T is at most 1 - s_U"
+            "who never saw the release can reach (≤); told who is who, s_T is at most 1 - s_U, all "
+            "regions weighted alike"
         )
         table.caption_justify = "left"
     return table

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.html"
 BOUNDS_NOTE = (
     "s_R,min is at most {guessing} (guessing){groups}, s_T,min at most what an attacker reaches "
-    "who never saw the release (≤); whoever is told who is who gets s_T down to 1 - s_U or below "
-    "(linked).\n* above its bound: the attacks were weak, which is no merit of the defence."
+    "who never saw the release (≤); whoever is told who is who gets s_T down to 1 - s_U or below, "
+    "all regions weighted alike (linked).\n* above its bound: the attacks were weak, which is no "
+    "merit of the defence."
 )
 
 

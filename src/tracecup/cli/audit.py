@@ -6,11 +6,12 @@ From the contest's files, or from raw tables of positions.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
+from tracecup.cli._audit_inputs import RawTables, cuts_of, from_files, from_tables
 from tracecup.cli.common import (
     ClockFile,
     Confidence,
@@ -19,23 +20,15 @@ from tracecup.cli.common import (
     PerUser,
     Plugin,
     Strength,
-    box_of,
     emit,
-    grid_size,
     load_city,
-    minute_of,
     people,
     progress,
-    table_columns,
 )
 
 if TYPE_CHECKING:
-    from tracecup.city import City
     from tracecup.records.zones import Zone
-    from tracecup.study.audit import Subject
-    from tracecup.study.rawtables import Cutting
     from tracecup.study.verdict import Answer
-    from tracecup.traces import Traces
 
 FILES = "Contest files"
 RAW = "Raw tables"
@@ -293,8 +286,8 @@ def audit(
     where = load_city(city) if city else None
     cuts = None
     if tables.given:
-        cuts = _cuts(interval or [30, 60], start, end, columns, time, utc_offset, zone)
-        subjects = _from_tables(tables, where, grid, box, cuts, seed)
+        cuts = cuts_of(interval or [30, 60], start, end, columns, time, utc_offset, zone)
+        subjects = from_tables(tables, where, grid, box, cuts, seed)
     else:
         if where is None or clock is None or reference is None or original is None:
             raise InvalidParameter(
@@ -304,9 +297,7 @@ def audit(
         subjects = [
             (
                 f"{where.grid.nx} x {where.grid.ny} regions",
-                _from_files(
-                    where, clock, reference, original, released, id_table, obfuscated, seed
-                ),
+                from_files(where, clock, reference, original, released, id_table, obfuscated, seed),
             )
         ]
     learned = all(shipped_suits(one.city, one.original.clock.slots) for _, one in subjects)
@@ -333,147 +324,6 @@ def audit(
             if path:
                 people().print(f"{name}: {escape(str(path))}", soft_wrap=True)
     return 1 if limit is not None and found.safe is False else 0
-
-
-class RawTables(NamedTuple):
-    """The raw tables of the command line."""
-
-    both: Path | None
-    split: str | None
-    reference: Path | None
-    released: Path | None
-    original: Path | None
-    ids: Path | None
-
-    @property
-    def given(self) -> bool:
-        """Whether there are any."""
-        return any(part is not None for part in self)
-
-    def sides(self) -> tuple[Path, Path, Path | None]:
-        """(reference, released, original), of which one table may be all."""
-        from tracecup.errors import InvalidParameter
-
-        if self.both is not None:
-            if self.split is None:
-                raise InvalidParameter("--raw needs --split DATE: one table holds both sides")
-            if self.reference is not None or self.original is not None:
-                raise InvalidParameter("--raw is reference and original: give it or those")
-            truth = None if self.released is None else self.both
-            return self.both, self.released or self.both, truth
-        if self.reference is None or self.released is None:
-            raise InvalidParameter(
-                "raw tables need --raw and --split, or --raw-reference and --raw-released"
-            )
-        same = self.reference.exists() and self.released.exists()
-        if self.split is None and same and self.reference.samefile(self.released):
-            raise InvalidParameter(
-                f"{self.reference} is reference and release at once: an attacker who has the "
-                "release needs no attack; give --raw FILE --split DATE"
-            )
-        return self.reference, self.released, self.original
-
-
-def _from_files(
-    where: City,
-    clock: Path,
-    reference: Path,
-    original: Path,
-    released: Path | None,
-    id_table: Path | None,
-    obfuscated: Path | None,
-    seed: int,
-) -> Subject:
-    from tracecup.city import read_clock
-    from tracecup.contest.judging.shuffle import pseudonymize
-    from tracecup.errors import InvalidParameter
-    from tracecup.rng import child_seed
-    from tracecup.study.audit import Subject
-    from tracecup.traces.files import read_id_table, read_obfuscated, read_released, read_traces
-    from tracecup.traces.largefiles import are_large, read_large_cells, read_large_traces, users_of
-
-    if (released is None) == (obfuscated is None):
-        raise InvalidParameter("give one of --released and --obfuscated")
-    if obfuscated is not None and id_table is not None:
-        raise InvalidParameter("--obfuscated is shuffled here and takes no --id-table")
-    times, regions = read_clock(clock), where.n_regions
-    cells_file = obfuscated or released
-    assert cells_file is not None  # one of both is given
-    large = are_large(cells_file, original, reference)
-    users = users_of(cells_file, times.original) if large else 0
-
-    def traces(path: Path, kind: Literal["original", "reference"]) -> Traces:
-        clock = getattr(times, kind)
-        if large:
-            return read_large_traces(path, kind, n_regions=regions, clock=clock, users=users)
-        m = users or None
-        return read_traces(path, kind, n_regions=regions, clock=clock, users=m, gaps=True)
-
-    truth = traces(original, "original")
-    users = truth.n_users
-    known = traces(reference, "reference")
-    table = read_id_table(id_table, users=users) if id_table else None
-    kind: Literal["obfuscated", "released"] = "obfuscated" if obfuscated else "released"
-    if large:
-        public = read_large_cells(cells_file, kind, n_regions=regions, clock=times.original)
-    else:
-        read = read_obfuscated if obfuscated else read_released
-        public = read(cells_file, users=users, clock=times.original, n_regions=regions)
-    if obfuscated is not None:
-        public, table = pseudonymize(public, child_seed(seed, "shuffle"))
-    return Subject(where, known, truth, public, table, tuple(str(user) for user in truth.users))
-
-
-def _cuts(
-    intervals: list[int],
-    start: str,
-    end: str,
-    columns: str | None,
-    time: str | None,
-    utc_offset: float,
-    zone: str | None,
-) -> list[Cutting]:
-    from tracecup.datasets import Timetable
-    from tracecup.study.rawtables import Cutting
-
-    names = table_columns(columns)
-    return [
-        Cutting(
-            Timetable.of_hours(minute_of(start), minute_of(end), step, step),
-            names,
-            time,
-            utc_offset,
-            zone,
-        )
-        for step in dict.fromkeys(intervals)
-    ]
-
-
-def _from_tables(
-    tables: RawTables,
-    city: City | None,
-    grids: list[str] | None,
-    box: str | None,
-    cuts: list[Cutting],
-    seed: int,
-) -> list[tuple[str, Subject]]:
-    from tracecup.rng import child_seed
-    from tracecup.study.placed import day_of, read_names
-    from tracecup.study.rawtables import read_settings
-
-    reference, released, original = tables.sides()
-    return read_settings(
-        reference,
-        released,
-        original,
-        cuts=cuts,
-        city=city,
-        grids=None if grids is None else [grid_size(one) for one in dict.fromkeys(grids)],
-        box=box_of(box) if box else None,
-        split=None if tables.split is None else day_of(tables.split),
-        names=None if tables.ids is None else read_names(tables.ids),
-        rng=child_seed(seed, "shuffle"),
-    )
 
 
 def _write_protected(found: Answer, name: str, out: Path, ids: Path, clock: Zone) -> None:

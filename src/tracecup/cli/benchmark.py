@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from tracecup.study.results import Table as Rows
     from tracecup.study.sweep import Sweep
 
-REMARKS = 6
 HEADS = (
     "defence",
     "s_U",
     "floor",
     "s_R,min",
+    "at most",
     "by",
     "s_T,min",
     "by",
@@ -112,6 +112,7 @@ def benchmark(
     from tracecup.study.sweep import sweep
     from tracecup.study.sweepdata import find_data
     from tracecup.study.sweeptable import summarize, write_tables
+    from tracecup.study.tried import known_stronger, what_attacks_knew
 
     folders = list(data or [])
     if demo:
@@ -150,8 +151,10 @@ def benchmark(
     summary = summarize(made.table)
     emit(as_json, _payload(made, summary, files), *_shown(summary))
     if not as_json:
-        for text in _remarks(made.table):
+        met = [(row["attack"], row["knew"]) for row in made.table.records()]
+        for text in what_attacks_knew(met, "table.csv"):
             people().print(escape(text), soft_wrap=True)
+        people().print(escape(known_stronger({name for name, _ in met})), soft_wrap=True)
         if not as_written:
             people().print(f"Defences are tuned to utility {floor:g}; table.csv says to what.")
         said = f"{made.computed} cells run, {made.kept} found finished; written to {out}"
@@ -160,15 +163,6 @@ def benchmark(
             kept = f"{out} holds the tables of a larger grid, which stay; these end in {end}"
             people().print(escape(kept), soft_wrap=True)
     return 1 if made.failed else 0
-
-
-def _remarks(table: Rows) -> list[str]:
-    """What attacks knew, each said once; of many data sets only the first ones."""
-    said = dict.fromkeys(
-        f"{row['attack']}: {row['knew']}" for row in table.records() if row["knew"]
-    )
-    more = [f"and {len(said) - REMARKS} more in table.csv"] if len(said) > REMARKS else []
-    return [*list(said)[:REMARKS], *more]
 
 
 def named(given: list[str] | None, option: str) -> list[str]:
@@ -247,9 +241,7 @@ def _payload(made: Sweep, summary: Rows, files: list[Path]) -> dict[str, Any]:
 
 
 def _shown(summary: Rows) -> list[Table]:
-    """A table for every data set; beside s_T what bounds it, s_R is bounded by guessing."""
-    from tracecup.score import true_link_bound
-
+    """A table for every data set; beside the scores what bounds them."""
     tables = []
     for (data, team), rows in groupby(summary.records(), lambda row: (row["data"], row["team"])):
         found = list(rows)
@@ -267,18 +259,19 @@ def _shown(summary: Rows) -> list[Table]:
                 f"{row['utility']:.3f}",
                 f"[red]{mark}[/red]" if mark == "below" else mark,
                 _spelled(row, "s_r_min", "s_r"),
+                _spelled(row, "s_r_group"),
                 (row["s_r_by"] or "").partition("(")[0],
                 _spelled(row, "s_t_min", "s_t"),
                 (row["s_t_by"] or "").partition("(")[0],
                 _spelled(row, "s_t_linked", "s_t_linked"),
                 _spelled(row, "s_t_prior"),
-                f"{true_link_bound(row['utility']):.3f}",
+                _spelled(row, "s_t_true_link"),
             )
         table.caption = (
             "Names say what ran. s_T,linked: by attacks that use the release, the height in the "
-            "picture. s_R is at most 1 - 1/users; link known: s_T is at most 1 - s_U. Floor: "
-            "coarse: the knob's next step would miss it; strongest: kept by the strongest "
-            "setting; below: missed"
+            "picture. s_R is at most 1 - 1/users, and (g - 1)/g where users are alike in groups "
+            "of g; link known: s_T is at most this. Floor: coarse: the knob's next step would "
+            "miss it; strongest: kept by the strongest setting; below: missed"
         )
         table.caption_justify = "left"
         tables.append(table)

@@ -32,8 +32,9 @@ from tracecup.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from tracecup.study.comparison import Defended
+    pass
 
+MARK = "*"
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
 
@@ -91,6 +92,7 @@ def compare(
     from tracecup.jobs import engine as engine_of
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
+    from tracecup.study.tried import known_stronger, what_attacks_knew
     from tracecup.traces.files import read_traces
 
     different_files(reference=reference, original=original)
@@ -132,11 +134,12 @@ def compare(
         table.add_column(name)
     for row in results:
         bounds = row.bounds
+        above = bounds.reid is not None and row.weakest_reid.score.value > bounds.reid
         table.add_row(
             comparison.short(row.defence),
             f"{row.utility.value:.4f}",
             MARKS.get(row.tuning, "") if row.utility.valid else "below",
-            f"{row.weakest_reid.score.value:.4f}",
+            f"{row.weakest_reid.score.value:.4f}{MARK if above else ''}",
             row.weakest_reid.attack,
             spelled(bounds.reid, 4),
             f"{row.weakest_trace.score.value:.4f}",
@@ -168,14 +171,13 @@ def compare(
             for row in results
         ],
     }
+    if any(str(cell).endswith(MARK) for cell in table.columns[3].cells):
+        table.caption = f"{MARK} above its bound: the attacks were weak, no merit of the defence."
+        table.caption_justify = "left"
     emit(as_json, payload, table)
     if not as_json:
-        for text in _remarks(results):
+        met = [(one.attack, one.remark) for row in results for one in (*row.reid, *row.trace)]
+        for text in what_attacks_knew(met, "the answer of --json"):
             people().print(escape(text), soft_wrap=True)
+        people().print(escape(known_stronger({name for name, _ in met})), soft_wrap=True)
     return 0
-
-
-def _remarks(results: list[Defended]) -> list[str]:
-    """What the attacks that count knew, each said once."""
-    counted = [one for row in results for one in (row.weakest_reid, row.weakest_trace)]
-    return list(dict.fromkeys(f"{one.attack}: {one.remark}" for one in counted if one.remark))

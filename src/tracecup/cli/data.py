@@ -42,7 +42,7 @@ def data(
         typer.Argument(
             metavar="FORMAT",
             help="csv, parquet, geoparquet, gpx, google-takeout, geolife, gowalla, foursquare, "
-            "tsmc2014 or peopleflow.",
+            "tsmc2014, peopleflow or prepared.",
         ),
     ],
     inputs: Annotated[list[Path], typer.Argument(metavar="INPUT...", help="Raw files or folder.")],
@@ -69,7 +69,11 @@ def data(
         typer.Option("--reference-days", min=1, help="How many of them are reference days; half."),
     ] = None,
     training_share: Annotated[
-        float, typer.Option("--training-share", help="Share of the users who train, 0 for none.")
+        float,
+        typer.Option(
+            "--training-share",
+            help="Share of the users who train, 0 for none; prepared files come split.",
+        ),
     ] = 0.5,
     fewest: Annotated[
         int, typer.Option("--fewest", min=1, help="Records that a user must have to stay.")

@@ -36,8 +36,9 @@ def demo(
 ) -> int:
     """Play a season of ten bot teams: 300 users, 1024 regions, 400 + 400 events each.
 
-    One bot attacks with a learned attack, one defends against such attacks; with --users 2000 it
-    is the size of the paper's contest. Everything is made on the way: city, people, releases,
+    One bot attacks with a learned attack, one defends against such attacks, and the sample attacks
+    are strong ones: the scores tell how private a release is. With --users 2000 it is the size of
+    the paper's contest. Everything is made on the way: city, people, releases,
     attacks, scores, awards, a report. Stopped and started again, it goes on where it was.
     `tracecup contest verify` checks what it wrote, `tracecup example` is small enough to check by
     hand.
@@ -48,6 +49,6 @@ def demo(
     from tracecup.contest.season import Season, season_rules
     from tracecup.contest.worlds import BuiltinWorld
 
-    rules = season_rules(users=users, days=days, name="The tracecup demo")
+    rules = season_rules(users=users, days=days, name="The tracecup demo", preset="strong")
     season = Season(rules, teams, seed)
     return play_and_tell(out, season, BuiltinWorld(), packed=False, reported=True, as_json=as_json)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from tracecup.cli.common import (
     CityFile,
@@ -23,6 +24,7 @@ from tracecup.cli.common import (
     load_clock,
     looks_like_a_reference,
     original_part,
+    people,
     progress,
     score_payload,
     score_rows,
@@ -102,6 +104,9 @@ def obfuscate(
     if tune_to is not None:
         seed = int(generator(None).integers(2**32)) if seed is None else seed
         method, _ = to_utility(name, where, truth, tune_to, seed)
+    missing = _missing(method, truth, clock, reference)
+    for text in missing:
+        people().print(f"[yellow]note:[/yellow] {escape(text)}", soft_wrap=True)
     released, report = _run(method, truth, where, seed, known)
     write_obfuscated(out, released)
     score = observed_utility(where, truth, released, floor=FLOOR if floor is None else floor)
@@ -114,6 +119,7 @@ def obfuscate(
         "valid": score.valid,
         "floor": score.floor,
         "times": truth.times,
+        "notes": missing,
     }
     verdict = "[green]yes[/green]" if score.valid else "[red]no[/red]"
     rows = [
@@ -128,6 +134,26 @@ def obfuscate(
         rows.insert(2, ("what was done", str(report)))
     emit(as_json, payload, table_of("Obfuscated", rows))
     return 1 if floor is not None and not score.valid else 0
+
+
+def _missing(
+    method: Obfuscator, truth: Traces, clock: Path | None, reference: Path | None
+) -> list[str]:
+    """What a method that prepares for an attacker's knowledge would need and did not get."""
+    if not method.prepares:
+        return []
+    found = []
+    if reference is None:
+        found.append(
+            f"{method.name} without --reference takes the original traces for what attackers know, "
+            "and so protects less than it could"
+        )
+    if clock is None:
+        found.append(
+            f"{method.name} without --clock takes {truth.times} events for one day of as many "
+            "hours: it sees no habits, and seconds and memory grow with the hours"
+        )
+    return found
 
 
 def _run(

@@ -75,7 +75,7 @@ def utility(
     Example: `tracecup score utility --city info_region.csv --original orgtraces.csv
     --obfuscated anotraces.csv`
     """
-    from tracecup.score import FLOOR, true_link_bound, utility_score
+    from tracecup.score import FLOOR, hospital_share, true_link_bound, utility_score
     from tracecup.score.observed import observed_utility
     from tracecup.traces.files import read_obfuscated, read_traces
 
@@ -98,7 +98,7 @@ def utility(
     payload |= {"valid": score.valid, "floor": score.floor, "rule": rule, "times": truth.times}
     verdict = "[green]yes[/green]" if score.valid else "[red]no[/red]"
     rows = [*score_rows(score), ("valid", f"{verdict} (floor {score.floor:g})"), ("rule", rule)]
-    share = float(where.is_hospital[truth.regions[truth.regions >= 0]].mean())
+    share = hospital_share(where, truth)
     linked = true_link_bound(score.value, hospital_share=share, utility_reach_km=reach_km)
     payload["s_t_at_most_if_the_link_is_known"] = linked
     rows.append(

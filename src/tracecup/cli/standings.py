@@ -230,7 +230,8 @@ def _minima(result: Standings) -> Table:
         table.add_row(escape(row.name), *cells[:-1], cells[-1] + verdict)
     table.caption = (
         "s_R is at most 1 - 1/users, s_T at most what an attacker who never saw the "
-        "release can reach (not in score sheets); link known: s_T is at most 1 - s_U"
+        "release can reach (not in score sheets); link known: s_T is at most "
+        "1 - s_U, all regions weighted alike"
     )
     table.caption_justify = "left"
     return table

@@ -80,6 +80,15 @@ def team_label(team: int) -> str:
     return f"team{team:03d}"
 
 
+def opening_name(team: int) -> str:
+    """The name of the opening of a team's commitment.
+
+    >>> opening_name(3)
+    'opening_team003.txt'
+    """
+    return f"opening_{team_label(team)}.txt"
+
+
 def team_entries(teams: int, challenges: Sequence[AttackKind]) -> list[Entry]:
     """The entries of teams 1..teams, in the order of their file names."""
     if not 1 <= teams <= MAX_TEAMS:

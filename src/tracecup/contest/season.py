@@ -83,13 +83,18 @@ def season_rules(
     trace: bool = True,
     reid: bool = False,
     name: str = "A season of bots",
+    preset: str = "paper",
 ) -> Rules:
-    """The paper's rules for a simulated season; its city is the one in the archive."""
+    """The paper's rules for a simulated season; its city is the one in the archive.
+
+    Sample attacks are those of the `preset`.
+    """
     rules = Rules(
         name=name,
         users=users,
         clock=ClockRules(days=days),
         challenges=ChallengeRules(trace_inference=trace, reidentification=reid),
+        samples=Rules.preset(preset).samples,
     )
     return in_archive(rules)
 

@@ -91,7 +91,7 @@ def contest_parts(
     Days are those on which anything was recorded, numbered through; the first `reference_days`
     (default: half) are reference days, the following, up to `days` in all, original days; a
     single recorded day is for training and testing only. A share of the users, drawn by
-    `split_users`, trains. O(records log records), never dense.
+    `split_users`, trains, unless the data come split. O(records log records), never dense.
     """
     dataset = dataset.thinned()
     records, timetable = dataset.records, dataset.records.timetable
@@ -109,7 +109,9 @@ def contest_parts(
             "one original day"
         )
     training_users = int(training_share * records.n_users)
-    training, testing = split_users(records.n_users, training_users, None, seed)
+    training, testing = dataset.given_split or split_users(
+        records.n_users, training_users, None, seed
+    )
     if not len(testing):
         raise InvalidTraces(f"{records.n_users} users leave nobody to test with")
     everyone = records.take_days(used)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tracecup.city import City
 from tracecup.datasets.frames import Library, to_frame
 from tracecup.datasets.splitting import split_users
@@ -54,7 +57,8 @@ class Dataset:
 
     Locations are the city's regions, or with `by_place` its places (row i of `city.places` is
     location i, so that `city.places.regions[i]` is its cell). `first_day` is the date of day 0,
-    in days since 1970. `notes` say how the files were understood.
+    in days since 1970. `notes` say how the files were understood. Where the files come split, the
+    first `training_users` train and the others test.
     """
 
     records: Records
@@ -63,12 +67,26 @@ class Dataset:
     dropped: Dropped = Dropped()
     first_day: int = 0
     notes: tuple[str, ...] = ()
+    training_users: int | None = None
+
+    @property
+    def given_split(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Training and testing users of files that come split, else None."""
+        if self.training_users is None:
+            return None
+        users = np.arange(self.records.n_users)
+        return users[: self.training_users], users[self.training_users :]
 
     def split(
         self, training: int | None = None, testing: int | None = None, seed: int = 1
     ) -> Split:
-        """Training and testing users by the published rule; see `splitting.split_users`."""
-        chosen = split_users(self.records.n_users, training, testing, seed)
+        """Training and testing users by the published rule; see `splitting.split_users`.
+
+        Without numbers as the files have them, if they come split.
+        """
+        chosen = self.given_split if training is None and testing is None else None
+        if chosen is None:
+            chosen = split_users(self.records.n_users, training, testing, seed)
         first, second = (self.records.take_users(users) for users in chosen)
         return Split(first, second, self.city, self.by_place)
 

@@ -19,6 +19,7 @@ from tracecup.datasets.geolife import read_geolife
 from tracecup.datasets.gowalla import read_gowalla
 from tracecup.datasets.gpx import read_gpx
 from tracecup.datasets.peopleflow import read_peopleflow
+from tracecup.datasets.prepared import prepared_regions
 from tracecup.datasets.table import read_csv
 from tracecup.datasets.tableform import Columns
 from tracecup.datasets.takeout import read_takeout
@@ -141,6 +142,15 @@ def _peopleflow(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
     return read_peopleflow(source, chain=False, **_shared(wish, box))
 
 
+def _prepared(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
+    _own_clock("prepared", wish)
+    if (wish.fewest, wish.bad_lines, wish.cleaning) != (1, "raise", NOTHING):
+        raise InvalidParameter(
+            "prepared files are read as they are: no line or user of theirs is left out"
+        )
+    return prepared_regions(paths[0], box=box, nx=wish.nx, ny=wish.ny, timetable=wish.timetable)
+
+
 def _csv(paths: Sequence[Path], wish: Wish, box: Box) -> Dataset:
     return read_csv(
         paths[0],
@@ -186,6 +196,12 @@ LOADERS = {
             _peopleflow,
             TOKYO_CENTRE,
             inputs=None,
+        ),
+        Loader(
+            "prepared",
+            "the folder of PPMTF's files (traintraces_TK.csv, ...)",
+            _prepared,
+            TOKYO_CENTRE,
         ),
     )
 }

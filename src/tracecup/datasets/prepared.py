@@ -1,13 +1,16 @@
 """Data sets that others have prepared: the synthesizer's own files and the contest's training set.
 
-`read_prepared` for PPMTF/PPMTF+ (`traintraces_TK.csv`, ...), `read_contest_training` for PWS Cup.
+`read_prepared` for PPMTF/PPMTF+ (`traintraces_TK.csv`, ...), `read_contest_training` for PWS Cup;
+`prepared_regions` is the first as one data set of regions, which commands take.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +19,8 @@ from tracecup.city import City, Places
 from tracecup.city.files import read_city
 from tracecup.datasets.boundingbox import TOKYO_CENTRE, Box
 from tracecup.datasets.collect import PLACE_GRID
-from tracecup.datasets.dataset import Split
-from tracecup.errors import InvalidFile, Problem, UnreadableFile
+from tracecup.datasets.dataset import Dataset, Split
+from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.records import PEOPLE_FLOW, Records, Timetable
 from tracecup.records.delimited import TextLayout, read_text, text_of
 from tracecup.records.files import PUBLISHED, one_chain, published_times
@@ -52,19 +55,33 @@ def read_prepared(
     day, whatever their dates: the published chains run over several dates. Otherwise (check-ins:
     `timetable=CHECK_INS`) days are the dates of the file.
     """
-    place_ids, categories, n_locations = _place_index(_find(folder, f"POIindex_{city}.csv"))
-    by_place = n_locations != nx * ny or any(name != "-" for name in categories)
+    town, n_locations, by_place = _town(folder, city, box, nx, ny)
+    training, testing = (
+        _records(part, n_locations, timetable)
+        for part in _parts(folder, city, n_locations, timetable)
+    )
+    return Split(training, testing, town, by_place)
+
+
+def prepared_regions(
+    folder: str | PathLike[str], *, box: Box, nx: int, ny: int, timetable: Timetable
+) -> Dataset:
+    """The files of `read_prepared`, of the one city in a folder, with regions as locations.
+
+    The training users come first, and stay those that train. Places become the cells of the box
+    they lie in.
+    """
+    name = _only_city(folder)
+    town, n_locations, by_place = _town(folder, name, box, nx, ny)
+    first, second = _parts(folder, name, n_locations, timetable)
+    records = _records(first.followed_by(second), n_locations, timetable)
     if by_place:
-        places = _places(_find(folder, f"POI_{city}.csv"), place_ids, categories, box)
-        town = City(box.grid(PLACE_GRID, PLACE_GRID), (), places)
-    else:
+        cells = box.cells(town.places.latitudes, town.places.longitudes, nx, ny)
+        records = replace(records, location=cells[records.location], n_locations=nx * ny)
         town = City(box.grid(nx, ny))
-    parts = []
-    for letter, part in (("t", "train"), ("e", "test")):
-        ids = _user_index(_find(folder, f"{letter}userindex_{city}.csv"))
-        path = _find(folder, f"{part}traces_{city}.csv")
-        parts.append(_records(path, ids, n_locations, timetable))
-    return Split(parts[0], parts[1], town, by_place)
+    said = f"{len(first.ids)} training and {len(second.ids)} testing users, as the files have them"
+    day = min(first.first_day, second.first_day)
+    return Dataset(records, town, first_day=day, notes=(said,), training_users=len(first.ids))
 
 
 class ContestTraining(NamedTuple):
@@ -90,6 +107,64 @@ def read_contest_training(folder: str | PathLike[str], city: str = "TK") -> Cont
         for part in ("train", "test")
     )
     return ContestTraining(training, testing, town)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The rows of one part; `user` is a row of `ids`, `day` counts from 1970."""
+
+    user: NDArray[np.int64]
+    location: NDArray[np.int64]
+    unix: NDArray[np.float64]
+    day: NDArray[np.int64]
+    instant: NDArray[np.int32]
+    ids: tuple[int, ...]
+
+    @property
+    def first_day(self) -> int:
+        """The earliest date, in days since 1970."""
+        return int(np.min(self.day))
+
+    def followed_by(self, other: _Part) -> _Part:
+        """Both parts, the other one's users after these."""
+        return _Part(
+            np.concatenate([self.user, other.user + len(self.ids)]),
+            np.concatenate([self.location, other.location]),
+            np.concatenate([self.unix, other.unix]),
+            np.concatenate([self.day, other.day]),
+            np.concatenate([self.instant, other.instant]),
+            self.ids + other.ids,
+        )
+
+
+def _only_city(folder: str | PathLike[str]) -> str:
+    """XX of the one `POIindex_XX.csv` in a folder."""
+    found = {path.name.split(".")[0] for path in Path(folder).glob("POIindex_*.csv*")}
+    if len(found) != 1:
+        raise InvalidParameter(
+            f"{folder} has {len(found)} files POIindex_XX.csv: prepared files are of one city"
+        )
+    return found.pop().removeprefix("POIindex_")
+
+
+def _town(
+    folder: str | PathLike[str], name: str, box: Box, nx: int, ny: int
+) -> tuple[City, int, bool]:
+    """The city, the number of its locations, and whether these are places."""
+    place_ids, categories, n_locations = _place_index(_find(folder, f"POIindex_{name}.csv"))
+    if n_locations == nx * ny and all(category == "-" for category in categories):
+        return City(box.grid(nx, ny)), n_locations, False
+    places = _places(_find(folder, f"POI_{name}.csv"), place_ids, categories, box)
+    return City(box.grid(PLACE_GRID, PLACE_GRID), (), places), n_locations, True
+
+
+def _parts(
+    folder: str | PathLike[str], name: str, n_locations: int, timetable: Timetable
+) -> Iterator[_Part]:
+    """The rows of the training users, then those of the testing users."""
+    for letter, part in (("t", "train"), ("e", "test")):
+        ids = _user_index(_find(folder, f"{letter}userindex_{name}.csv"))
+        yield _part(_find(folder, f"{part}traces_{name}.csv"), ids, n_locations, timetable)
 
 
 def _find(folder: str | PathLike[str], name: str) -> Path:
@@ -151,8 +226,8 @@ def _places(path: Path, wanted: list[bytes], categories: list[str], box: Box) ->
     return Places(latitude, longitude, cells, tuple(categories), unknown)
 
 
-def _records(path: Path, ids: dict[int, int], n_locations: int, timetable: Timetable) -> Records:
-    parts: list[tuple[NDArray[np.generic], ...]] = []
+def _part(path: Path, ids: dict[int, int], n_locations: int, timetable: Timetable) -> _Part:
+    parts: list[tuple[Any, ...]] = []
     position = {index: k for k, index in enumerate(sorted(ids))}
     for block in read_text(path, PUBLISHED):
         index, where = block.whole("user_index"), block.whole("poi_index", n_locations - 1)
@@ -164,17 +239,21 @@ def _records(path: Path, ids: dict[int, int], n_locations: int, timetable: Timet
     if not parts:
         _fail(path, 0, "", "no rows", "one row for every record")
     user, where, unix, day, instant = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _Part(user, where, unix, day, instant, tuple(ids[index] for index in sorted(ids)))
+
+
+def _records(part: _Part, n_locations: int, timetable: Timetable) -> Records:
     # One record in every instant of a single day: dates do not count (see above).
-    one_day = one_chain(user, instant, timetable)
+    one_day = one_chain(part.user, part.instant, timetable)
     return Records.of(
-        user,
-        where,
-        instant,
-        day=None if one_day else day - day.min(),
-        unix=unix,
+        part.user,
+        part.location,
+        part.instant,
+        day=None if one_day else part.day - part.first_day,
+        unix=part.unix,
         n_locations=n_locations,
         timetable=timetable,
-        users=np.array([ids[index] for index in sorted(ids)], dtype=np.int64),
+        users=np.array(part.ids, dtype=np.int64),
     )
 
 

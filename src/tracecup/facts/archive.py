@@ -28,7 +28,7 @@ from tracecup.facts.board import BoardFacts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
 from tracecup.facts.tables import Rows, board_facts
 from tracecup.facts.text import short_method
-from tracecup.score import inference_score, true_link_bound
+from tracecup.score import hospital_share, inference_score, true_link_bound
 from tracecup.traces import Traces
 
 TABLES = ("releases", "cells", "sums", "awards")
@@ -150,11 +150,10 @@ def _true_link_at_floor(archive: Archive, public: Traces) -> float:
 
     Hospitals have the share of the events that they have in public reference traces.
     """
-    seen = public.regions[public.regions >= 0]
     scores = archive.rules.scores
     return true_link_bound(
         scores.utility_floor,
-        hospital_share=float(archive.city.is_hospital[seen].mean()) if len(seen) else 0.0,
+        hospital_share=hospital_share(archive.city, public),
         hospital_weight=scores.hospital_weight,
         utility_reach_km=scores.lambda_u,
         inference_reach_km=scores.lambda_t,

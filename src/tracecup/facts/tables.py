@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tracecup.attack.naming import is_blind
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.rules import Rules, ScoreRules
@@ -44,7 +45,7 @@ def board_facts(
     ("T1"); who is not in it has no name.
     """
     awards = _awards(tables["awards"], names)
-    releases = _releases(rules, tables["releases"], names, awards)
+    releases = _releases(rules, tables, names, awards)
     matrices = (_matrix(kind, tables, releases, names) for kind in ATTACK_KINDS)
     return BoardFacts(awards, releases, tuple(matrices), correlation)
 
@@ -95,8 +96,9 @@ def all_named(columns: str, names: Names) -> str:
 
 
 def _releases(
-    rules: Rules, rows: Rows, names: Names, awards: tuple[AwardFacts, ...]
+    rules: Rules, tables: Mapping[str, Rows], names: Names, awards: tuple[AwardFacts, ...]
 ) -> tuple[ReleaseFacts, ...]:
+    rows, unseeing = tables["releases"], _blind_samples(tables["cells"])
     places = {one.team: one for award in awards if award.key == OVERALL for one in award.places}
     labels = labels_of({row["pubtraces"]: row["team"] for row in rows})
     return tuple(
@@ -116,7 +118,7 @@ def _releases(
             **_minima(row, names),
             guessing=guessing_bound(rules.users),
             group=group_of_method(row["method"] or ""),
-            ceiling=row["s_T_ceiling"],
+            ceiling=_lowest(row["s_T_ceiling"], unseeing.get(row["pubtraces"])),
             true_link=_true_link(rules.scores, row["utility"]),
             expected_error_km=row["expected_error_km"],
             place=places[row["team"]].rank if row["team"] in places else None,
@@ -124,6 +126,25 @@ def _releases(
         )
         for row in rows
     )
+
+
+def _blind_samples(cells: Rows) -> dict[str, float]:
+    """The lowest s_T of every release by sample attacks that never look at it.
+
+    A sample attack may have a better prior than the attack whose score is `s_T_ceiling`.
+    """
+    found: dict[str, float] = {}
+    for row in cells:
+        if team_of(row["attacker"]).isdigit() or not is_blind(row["attack"] or ""):
+            continue
+        lowest = _lowest(row["score"], found.get(row["pubtraces"]))
+        if row["kind"] == "trace" and lowest is not None:
+            found[row["pubtraces"]] = lowest
+    return found
+
+
+def _lowest(*scores: float | None) -> float | None:
+    return min((score for score in scores if score is not None), default=None)
 
 
 def _minima(row: Mapping[str, Any], names: Names) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from tracecup import __version__
 from tracecup.attack.learned import shipped_suits
+from tracecup.attack.naming import is_blind
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.errors import InvalidParameter, TraceCupError
 from tracecup.front.data import Data, PathName, as_data
@@ -30,7 +31,12 @@ from tracecup.front.progress import Progress, progress_bar
 from tracecup.front.results import Result
 from tracecup.obfuscate import Obfuscator
 from tracecup.registry import nearest
-from tracecup.score import FLOOR, Interval, guessing_bound, is_valid, true_link_bound
+from tracecup.score import (
+    FLOOR,
+    Interval,
+    guessing_bound,
+    is_valid,
+)
 from tracecup.score.utility import check_floor
 from tracecup.study import comparison
 from tracecup.study.comparison import Attacked, DefendedRelease
@@ -61,6 +67,7 @@ SUMMARY = (
     "s_t_linked_low",
     "s_t_linked_high",
     "guessing",
+    "group",
     "prior",
     "true_link",
 )
@@ -101,11 +108,20 @@ class Run:
         return [one for one in found if one is not None]
 
     @property
+    def group(self) -> float | None:
+        """What s_R is at most where the defence makes groups of users alike; else None."""
+        return _mean([made.bounds.group for made in self.releases])
+
+    @property
+    def true_link(self) -> float | None:
+        """What s_T is at most against who knows the link."""
+        return _mean([made.bounds.true_link for made in self.releases])
+
+    @property
     def prior(self) -> float | None:
         """s_T of the strongest attacks that never look at the release; None if none was run."""
         found = [_lowest(attacks, "trace", True) for attacks in self.attacked]
-        scores = [one.score.value for one in found if one is not None]
-        return float(np.mean(scores)) if scores else None
+        return _mean([None if one is None else one.score.value for one in found])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,7 +209,8 @@ class Evaluation(Result):
             for one in attacked:
                 ends = (one.score.value, one.score.interval.low, one.score.interval.high)
                 names = (run.data.name, "", run.defence, made.tuned, made.tuning, seed)
-                rows.append((*names, self.floor, made.utility.value, kind_of(one), one.attack,
+                rows.append((*names, self.floor, made.utility.value,
+                             made.bounds.group, made.bounds.true_link, kind_of(one), one.attack,
                              one.remark, *ends, one.expected_error, one.seconds, made.seconds,
                              __version__))  # fmt: skip
         return rows
@@ -227,8 +244,9 @@ class Evaluation(Result):
             kept,
             *scores,
             guessing_bound(len(run.data)),
+            run.group,
             run.prior,
-            true_link_bound(utility.value),
+            run.true_link,
         )
 
 
@@ -296,6 +314,12 @@ def compare(
     )
 
 
+def _mean(values: Sequence[float | None]) -> float | None:
+    """The mean of what is known; None where nothing is."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
 def kind_of(one: Attacked) -> str:
     """`reid` or `trace`, by the score it was given."""
     return "reid" if one.score.name == "s_R" else "trace"
@@ -303,9 +327,7 @@ def kind_of(one: Attacked) -> str:
 
 def _lowest(attacks: Sequence[Attacked], kind: str, blind: bool | None) -> Attacked | None:
     found = [
-        one
-        for one in attacks
-        if kind_of(one) == kind and blind in (None, comparison.is_blind(one.attack))
+        one for one in attacks if kind_of(one) == kind and blind in (None, is_blind(one.attack))
     ]
     return min(found, key=lambda one: one.score.value, default=None)
 

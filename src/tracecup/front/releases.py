@@ -17,15 +17,15 @@ from numpy.typing import ArrayLike
 from tracecup.attack import Case
 from tracecup.attack.naming import answer_of
 from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.published import publish as shuffled
 from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter
 from tracecup.front.data import Data, PathName, as_data
 from tracecup.front.decorators import Function, Range, as_cells, as_inferred, attack_method
 from tracecup.front.html import release_card
 from tracecup.front.naming import AttackLike, DefenceLike, as_attacks, as_defence, is_method
 from tracecup.rng import child_seed
-from tracecup.score import Score, UtilityScore, utility_score
+from tracecup.score import Score, UtilityScore
 from tracecup.study.comparison import release as defended
 from tracecup.traces import IdTable, SetTraces, Traces
 
@@ -90,10 +90,10 @@ def publish(
     if floor is not None:
         raise InvalidParameter("traces that are obfuscated already cannot be tuned to a floor")
     cells = as_cells(defence, given.original)
-    utility = utility_score(given.city, given.original, cells)
-    released, table = pseudonymize(cells, child_seed(root, "shuffle", "given"))
-    case = Case(given.city, given.reference, released)
-    return Release("traces as given", case, utility, Truth(given.original, table))
+    utility = Scorer(given.city).utility(given.original, cells)
+    shuffle = child_seed(root, "shuffle", "given")
+    shown = shuffled(given.city, given.reference, given.original, cells, shuffle)
+    return Release("traces as given", shown.case, utility, shown.truth)
 
 
 @overload
@@ -154,7 +154,7 @@ def score(target: Release | Data | PathName, answer: Any = None) -> Score:
         given = as_data(target)
         if answer is None:
             raise InvalidParameter("score(data, cells) needs obfuscated traces as second argument")
-        return utility_score(given.city, given.original, as_cells(answer, given.original))
+        return Scorer(given.city).utility(given.original, as_cells(answer, given.original))
     if answer is None:
         return target.utility
     return _answer_score(target, answer)
@@ -173,9 +173,6 @@ def _answer_score(target: Release, answer: Any) -> Score:
                 f"an ID table names a user for each of {len(target)} pseudonyms, got {len(answer)}"
             )
         table = answer if isinstance(answer, IdTable) else IdTable.of(answer)
-        found = scorer.score(target.truth, {"reid": [table]}).reid
-    else:
-        traces = as_inferred(answer, target.case, "the answer")
-        found = scorer.score(target.truth, {"trace": [traces]}).trace
-    assert found is not None
-    return found
+        return scorer.score_answer(target.truth, "reid", table)["reid"]
+    traces = as_inferred(answer, target.case, "the answer")
+    return scorer.score_answer(target.truth, "trace", traces)["trace"]

@@ -47,6 +47,11 @@ class Obfuscator(Method):
     """Whether it cannot work, and so not be tuned, without reference traces."""
 
     @property
+    def prepares(self) -> bool:
+        """Whether it looks at reference traces where it gets some."""
+        return type(self)._obfuscate_knowing is not Obfuscator._obfuscate_knowing
+
+    @property
     def crowd(self) -> int | None:
         """How many users it makes alike at best, so that naming one of them is a guess.
 

@@ -50,6 +50,10 @@ class Equalise(Obfuscator):
     trained file holds the release models of attackers who were trained on earlier rounds of this
     very defence. Hospital regions are moved out of reach.
 
+    Every cell has one region. A set could gain nothing: a random member of it costs at most as
+    much utility on average, since the price is concave in the distance, and being made from the
+    set it tells no more. Likewise a random far region for a deleted cell.
+
     The models need reference traces, which are public in a contest. Without them the original
     traces stand in, which protects less: the attackers' view is then only guessed.
     """

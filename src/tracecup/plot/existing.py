@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tracecup.attack.naming import is_blind
 from tracecup.plot.style import INK, VERMILION, Picture, draws, sheet
-from tracecup.study.comparison import is_blind
 from tracecup.study.results import StudyResult
 
 if TYPE_CHECKING:

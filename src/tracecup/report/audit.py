@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from tracecup import __version__
+from tracecup.attack.naming import is_blind
 from tracecup.facts.text import clean
 from tracecup.report.auditanswer import answer_parts
 from tracecup.report.markup import Html, element, join, scrolling, section, table
@@ -20,7 +21,6 @@ from tracecup.safeio import atomic_write
 from tracecup.score import Interval
 from tracecup.study.audit import BINS, Audit, Audited
 from tracecup.study.auditwords import CAVEATS, percent, sentences
-from tracecup.study.comparison import is_blind
 from tracecup.study.verdict import Answer
 
 WIDTH, LABEL, ROW = 460, 140, 26

@@ -4,7 +4,13 @@ Each comes with a per-user breakdown and a confidence interval over users.
 """
 
 from tracecup.rooms import also_a_verb
-from tracecup.score.bounds import Bounds, group_bound, guessing_bound, true_link_bound
+from tracecup.score.bounds import (
+    Bounds,
+    group_bound,
+    guessing_bound,
+    hospital_share,
+    true_link_bound,
+)
 from tracecup.score.inference import (
     HOSPITAL_WEIGHT,
     expected_error_score,
@@ -26,6 +32,7 @@ __all__ = [
     "expected_error_score",
     "group_bound",
     "guessing_bound",
+    "hospital_share",
     "inference_score",
     "is_valid",
     "mean_interval",

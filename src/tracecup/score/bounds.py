@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tracecup.city import City
 from tracecup.errors import InvalidParameter
 from tracecup.score.inference import HOSPITAL_WEIGHT
 from tracecup.score.utility import REACH_KM
+from tracecup.traces import Traces
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,18 @@ def group_bound(sizes: int | Sequence[int]) -> float:
     if groups.size == 0 or int(groups.min()) < 1:
         raise InvalidParameter(f"groups have at least one user each, got {sizes}")
     return 1 - groups.size / int(groups.sum())
+
+
+def hospital_share(city: City, traces: Traces) -> float:
+    """The share of the observed events that lie in hospital regions, O(m l); 0 if none is observed.
+
+    >>> from tracecup.city import Grid
+    >>> grid = Grid.from_metres(2, 1, width_m=1000, height_m=1000)
+    >>> hospital_share(City(grid, hospitals=[1]), Traces.of([[0, 1, 1, -1]]))
+    0.6666666666666666
+    """
+    seen = traces.regions[traces.regions >= 0]
+    return float(city.is_hospital[seen].mean()) if seen.size else 0.0
 
 
 def true_link_bound(

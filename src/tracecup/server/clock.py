@@ -99,17 +99,6 @@ class FileClock:
         return datetime.now(UTC) + timedelta(seconds=offset)
 
 
-class FixedClock:
-    """A clock that stands still until it is set."""
-
-    def __init__(self, at: datetime) -> None:
-        self.at = at
-
-    def now(self) -> datetime:
-        """The instant it was set to."""
-        return self.at
-
-
 def _of_environment() -> Clock:
     said = os.environ.get(CLOCK_VARIABLE, "")
     return (

@@ -15,6 +15,7 @@ from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.rng import child_seed
 from tracecup.server import clock
 from tracecup.server.models import Release, Round, StoredFile, Team
+from tracecup.server.models.filekinds import KIND_OF_FILE, Audience, FileKind
 from tracecup.server.storage import Blob
 
 SAMPLES = (Entry(901), Entry(902))
@@ -80,11 +81,14 @@ def keep_file(
     blob: Blob,
     *,
     kind: str,
-    audience: str,
+    audience: Audience | None = None,
     data_set: DataSet | None = None,
     visible_from: datetime | None = None,
 ) -> StoredFile:
-    """Give a blob its name in a round; a file of that name before gives way."""
+    """Give a blob its name in a round; a file of that name before gives way.
+
+    It is for whom its kind is, unless `audience` says otherwise.
+    """
     entry = data_set.entry if data_set else None
     made, _ = StoredFile.objects.update_or_create(
         contest=round.contest,
@@ -97,12 +101,20 @@ def keep_file(
             "kind": kind,
             "sha256": blob.sha256,
             "size": blob.size,
-            "audience": audience,
+            "audience": audience or _audience(KIND_OF_FILE[kind], data_set),
             "visible_from": visible_from,
             "created_at": clock.now(),
         },
     )
     return made
+
+
+def _audience(kind: FileKind, of: DataSet | None) -> Audience:
+    """Who gets a file when it is made: of sample teams everybody, of the benchmark no team."""
+    if of is not None and of.is_sample:
+        return "all"
+    ownerless = of is None or of.team is None
+    return "judge" if kind.audience == "team" and ownerless else kind.audience
 
 
 def digests(round: Round, names: Iterable[str]) -> dict[str, str]:

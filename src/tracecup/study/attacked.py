@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tracecup.attack import Case
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
-from tracecup.contest.judging.answers import ANSWERS, Part, Truth, run_attack
+from tracecup.contest.judging.answers import Part, run_attack
+from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.rules import Rules, ScoreRules
 from tracecup.rng import child_seed
 from tracecup.study.context import Team
@@ -84,8 +83,7 @@ def attack(
     `shuffle` fixes the judge's permutation apart from the attacks' draws.
     """
     order = child_seed(seed, "shuffle") if shuffle is None else shuffle
-    released, table = pseudonymize(cells, order)
-    case, truth = Case(team.city, team.reference, released), Truth(team.original, table)
+    made = publish(team.city, team.reference, team.original, cells, order)
     scorer = Scorer(team.city)
     others = {
         weight: Scorer(team.city, ScoreRules(hospital_weight=weight))
@@ -96,15 +94,13 @@ def attack(
     weighted: dict[float, dict[str, float]] = {weight: {} for weight in weights}
     for kind in ATTACK_KINDS:
         for name in attacks.of(kind):
-            answer = run_attack(kind, name, case, child_seed(seed, name))
-            cell = scorer.score(truth, {kind: [answer]})
-            for part, held in scores.items():
-                if (score := cell.of(part)) is not None:
-                    held[name] = score.value
+            answer = run_attack(kind, name, made.case, child_seed(seed, name))
+            for part, score in scorer.score_answer(made.truth, kind, answer).items():
+                scores[part][name] = score.value
             if kind == "trace":
                 for weight, at_weight in weighted.items():
                     at_weight[name] = (
-                        ANSWERS[kind].score(others[weight], truth, answer).value
+                        others[weight].score_answer(made.truth, kind, answer)[kind].value
                         if weight in others
                         else scores[kind][name]
                     )

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.attack import Case, InferenceAttack, ReidAttack, strong_attacks
+from tracecup.attack.naming import is_blind
 from tracecup.city import City
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.jobs import all_done
@@ -26,6 +27,7 @@ from tracecup.score import (
     Score,
     UtilityScore,
     guessing_bound,
+    hospital_share,
     reid_score,
     true_link_bound,
 )
@@ -37,7 +39,6 @@ from tracecup.score.observed import (
     observed_inference,
     observed_utility,
 )
-from tracecup.study.comparison import is_blind
 from tracecup.study.htmltables import html_table
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import IdTable, SetTraces, Traces
@@ -207,9 +208,7 @@ class Audit:
     @cached_property
     def bounds(self) -> Bounds:
         """What bounds the scores; the true link with hospitals in their share of the truth."""
-        original = self.subject.original.regions
-        hospital = self.subject.city.is_hospital[original[original >= 0]]
-        share = float(hospital.mean())
+        share = hospital_share(self.subject.city, self.subject.original)
         utility = self.utility
         return Bounds(
             guessing=guessing_bound(self.users),

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from tracecup import __version__
+from tracecup.attack.learned import shipped_suits
 from tracecup.score import Interval, Score
 from tracecup.study.audit import Audit, Audited
+from tracecup.study.tried import known_stronger, links_at_its_best
 
 CAVEATS = (
     "These are averages over users against the attacks listed, no proof for the worst case: "
@@ -21,12 +23,20 @@ CAVEATS = (
     "An interval says how far the average would move with other users of the same kind. It does "
     "not allow for having picked the strongest of several attacks.",
 )
+HABITS_WIN = (
+    "On average these attacks get less from the release than from habits alone: a high s_T here "
+    "shows how weak they are, not how good the protection is."
+)
+TOO_WEAK = (
+    "The attacks that were run cannot tell what the release adds: habits alone come nearer to the "
+    "truth than they do, and stronger attacks on the release were not run."
+)
 
 
 def sentences(audit: Audit) -> list[str]:
     """The findings, one after the other."""
     parts = (_identification, _inference, _usefulness, _persons, _knowledge)
-    return [known_stronger(audit), *(sentence for part in parts for sentence in part(audit))]
+    return [tried(audit), *(sentence for part in parts for sentence in part(audit))]
 
 
 def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
@@ -78,24 +88,12 @@ def as_dict(audit: Audit, top: int, per_user: bool = False) -> dict[str, Any]:
     return found
 
 
-def known_stronger(audit: Audit) -> str:
+def tried(audit: Audit) -> str:
     """What was tried, and what is known to be stronger."""
-    names = [one.attack for one in (*audit.reid, *audit.trace)]
-    bayes = [name for name in names if name.startswith("Bayes-")]
-    missing = []
-    if not any("channel=" not in name or "channel=learned" in name for name in bayes):
-        missing.append("learn the protection from the release (standard)")
-    if not any("channel=identity" in name for name in bayes):
-        missing.append("take the release as it is (max)")
-    if not any("channel=known" in name for name in bayes):
-        missing.append("know the protection (channel=known(NAME))")
-    stronger = [f"Bayes attacks that {' or '.join(missing)}"] if missing else []
-    if not any(name.startswith("Learned-") for name in names):
-        stronger.append("networks trained on public data (Learned-R, Learned-T)")
-    known = f" Known to be stronger: {'; '.join(stronger)}." if stronger else ""
+    stronger = known_stronger([one.attack for one in (*audit.reid, *audit.trace)])
     return (
         f"{_run(audit.reid, 're-identifications')} and {_run(audit.trace, 'trace inferences')} "
-        f"were run.{known}"
+        f"were run. {stronger}".rstrip()
     )
 
 
@@ -159,16 +157,20 @@ def _inference(audit: Audit) -> list[str]:
                 f"({span(interval)})."
             )
         elif interval.high is not None and interval.high < 0:
-            said.append(
-                "On average these attacks get less from the release than from habits alone: a high "
-                "s_T here shows how weak they are, not how good the protection is."
-            )
+            said.append(HABITS_WIN if _at_its_best(audit) else TOO_WEAK)
         else:
             said.append(
                 "What the release adds beyond prior knowledge cannot be told from nothing "
                 f"({value:+.3f}, {span(interval)})."
             )
     return said
+
+
+def _at_its_best(audit: Audit) -> bool:
+    """Whether the strongest linking that comes with the package was tried."""
+    subject = audit.subject
+    learned = shipped_suits(subject.city, subject.original.clock.slots)
+    return links_at_its_best([one.attack for one in audit.trace], learned=learned)
 
 
 def _usefulness(audit: Audit) -> list[str]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tracecup.attack import (
@@ -21,12 +21,12 @@ from tracecup.attack import (
     strong_attacks,
 )
 from tracecup.attack.learned import shipped_suits
-from tracecup.attack.naming import answer_of, kind_of
+from tracecup.attack.naming import answer_of, is_blind, kind_of
 from tracecup.city import City
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.rules import ScoreRules
 from tracecup.contest.sizes import FULL_USERS, sized
 from tracecup.errors import InvalidParameter, InvalidTraces
@@ -40,6 +40,7 @@ from tracecup.score import (
     UtilityScore,
     group_bound,
     guessing_bound,
+    hospital_share,
     true_link_bound,
 )
 from tracecup.traces import Traces
@@ -71,8 +72,6 @@ Defence = str | Obfuscator
 """A defence by its name, or itself: one of your own needs no name that a registry knows."""
 COARSE = 0.005
 """A tuned defence this far above the floor was stopped by its knob, not by the floor."""
-BLIND = frozenset({"Random-T", "Replay-T", "Prior-T"})
-"""Trace inferences that never look at the release: what they reach is no defence's fault."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +92,8 @@ class Attacked:
 class Defended:
     """One defence: its utility, and every attack on its release.
 
-    `crowd` is how many users it makes alike (`Obfuscator.crowd`), `tuning` how it came to the
-    floor (`DefendedRelease`).
+    `release` is what bounds the scores of its release whoever attacks, `tuning` how it came to
+    the floor (`DefendedRelease`).
     """
 
     defence: str
@@ -102,7 +101,7 @@ class Defended:
     seconds: float
     reid: tuple[Attacked, ...]
     trace: tuple[Attacked, ...]
-    crowd: int | None = None
+    release: Bounds
     tuning: str = "as written"
 
     @property
@@ -119,12 +118,7 @@ class Defended:
     def bounds(self) -> Bounds:
         """What bounds the scores; of s_T by the strongest attack that never saw the release."""
         blind = [one.score.value for one in self.trace if is_blind(one.attack)]
-        return Bounds(
-            guessing=guessing_bound(len(self.utility.per_user)),
-            group=None if self.crowd is None else group_bound(self.crowd),
-            prior=min(blind, default=None),
-            true_link=true_link_bound(self.utility.value),
-        )
+        return replace(self.release, prior=min(blind, default=None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +138,17 @@ class DefendedRelease:
     truth: Truth
     method: Obfuscator
     tuning: str = "as written"
+
+    @property
+    def bounds(self) -> Bounds:
+        """What bounds its scores whoever attacks; the true link with hospitals in their share."""
+        crowd = self.method.crowd
+        share = hospital_share(self.case.city, self.truth.original)
+        return Bounds(
+            guessing=guessing_bound(len(self.utility.per_user)),
+            group=None if crowd is None else group_bound(crowd),
+            true_link=true_link_bound(self.utility.value, hospital_share=share),
+        )
 
 
 def compare(
@@ -219,7 +224,7 @@ def _defended(
         met[isinstance(method, ReidAttack)].append(attack(made, method, seed))
         advance()
     measured = (made.tuned, made.utility, made.seconds, tuple(met[True]), tuple(met[False]))
-    return Defended(*measured, made.method.crowd, made.tuning)
+    return Defended(*measured, made.bounds, made.tuning)
 
 
 def usual_defences(users: int) -> tuple[str, ...]:
@@ -276,12 +281,12 @@ def release(
     cells = method.obfuscate(city, original, draw, reference=reference)
     seconds = time.perf_counter() - started
     rules = ScoreRules(utility_floor=FLOOR if floor is None else floor)
-    utility = Scorer(city, rules).verdict(original, cells).utility
-    assert utility is not None
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle", asked))
-    case, truth = Case(city, reference, released), Truth(original, table)
+    utility = Scorer(city, rules).utility(original, cells)
+    shown = publish(city, reference, original, cells, child_seed(seed, "shuffle", asked))
     tuning = tuning_of(method, utility.value, floor)
-    return DefendedRelease(asked, str(method), utility, seconds, case, truth, method, tuning)
+    return DefendedRelease(
+        asked, str(method), utility, seconds, shown.case, shown.truth, method, tuning
+    )
 
 
 def tuning_of(method: Obfuscator, utility: float, floor: float | None) -> str:
@@ -314,11 +319,10 @@ def attack(
     started = time.perf_counter()
     answer = answer_of(method, target.case, draw)
     took = time.perf_counter() - started
-    cell = Scorer(target.case.city).score(target.truth, {kind: [answer]})
-    score, error = cell.of(kind), cell.error
-    assert score is not None
+    scores = Scorer(target.case.city).score_answer(target.truth, kind, answer)
+    error = scores.get("error")
     remark = method.remark(target.case)
-    return Attacked(str(method), score, error.value if error else None, took, remark)
+    return Attacked(str(method), scores[kind], error.value if error else None, took, remark)
 
 
 def as_markdown(results: Sequence[Defended]) -> str:
@@ -364,15 +368,6 @@ def short(name: str) -> str:
             value = f"{float(value):.4g}"
         parts.append(f"{key}{equals}{value}")
     return f"{head}({','.join(parts)})"
-
-
-def is_blind(attack_name: str) -> bool:
-    """Whether a trace inference never looks at the release.
-
-    >>> is_blind("Prior-T(user=1)"), is_blind("Fuzzy-T(0.33,1,0)")
-    (True, False)
-    """
-    return attack_name.partition("(")[0] in BLIND
 
 
 def _method(defence: Defence) -> Obfuscator:

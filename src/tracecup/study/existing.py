@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tracecup.attack import parse_inference, parse_reid
-from tracecup.attack.naming import kind_of
+from tracecup.attack.naming import is_blind, kind_of
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import methods
-from tracecup.study.comparison import BLIND, short
+from tracecup.study.comparison import short
 from tracecup.study.context import Context, Team
 from tracecup.study.existingcells import Attack, ExistingCells, Tuning
 from tracecup.study.existingsynth import COLUMNS as SYNTHESIZER_COLUMNS
@@ -281,4 +281,4 @@ def _score(one: ExistingCell) -> float:
 
 
 def _blind(one: ExistingCell) -> bool:
-    return str(one["attack"]).partition("(")[0] in BLIND
+    return is_blind(str(one["attack"]))

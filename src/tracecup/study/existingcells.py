@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from tracecup import __version__
-from tracecup.attack import Case, InferenceAttack, ReidAttack
-from tracecup.contest.judging.answers import Truth
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.attack import InferenceAttack, ReidAttack
+from tracecup.contest.judging.published import publish
 from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import Method
@@ -161,12 +160,11 @@ class ExistingCells:
                 original=team.original.take_users(some),
             )
             part = part.take_users(some)
-        released, table = pseudonymize(part, self.seed)
+        shown = publish(team.city, team.reference, team.original, part, self.seed)
         utility = utility_score(team.city, team.original, part)
-        case = Case(team.city, team.reference, released)
         tuned = self.held["tuned"]
-        truth = Truth(team.original, table)
-        return DefendedRelease(tuned, tuned, utility, 0.0, case, truth, parse_obfuscator(tuned))
+        method = parse_obfuscator(tuned)
+        return DefendedRelease(tuned, tuned, utility, 0.0, shown.case, shown.truth, method)
 
     def _write(self) -> None:
         if self.path is not None:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tracecup.attack import Case
 from tracecup.attack.infer.linked import copy_linked
 from tracecup.contest.bots import BOTS
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.published import publish
+from tracecup.contest.judging.scorer import Scorer
 from tracecup.obfuscate import Obfuscator, RareShift, parse_obfuscator
-from tracecup.score import FLOOR, inference_score, utility_score
+from tracecup.score import FLOOR, utility_score
 from tracecup.study.attacked import LINKING, Outcome, attack
 from tracecup.study.comparison import short
 from tracecup.study.context import Context, Team
@@ -93,11 +93,11 @@ def tidy(name: str) -> str:
 
 def _attacked(context: Context, team: Team, one: TunedDefence) -> Defence:
     seed = context.seed_of("field", team.name, one.name)
-    released, table = pseudonymize(one.cells, seed)
-    told = copy_linked(Case(team.city, team.reference, released), table, seed)
+    made = publish(team.city, team.reference, team.original, one.cells, seed)
+    told = copy_linked(made.case, made.table, seed)
     return Defence(
         one.name,
         one.utility,
         attack(team, one.cells, LINKING, seed, shuffle=seed, weights=WEIGHTS),
-        inference_score(team.city, team.original, told).value,
+        Scorer(team.city).score_answer(made.truth, "trace", told)["trace"].value,
     )

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.attack.naming import BLIND
 from tracecup.obfuscate import KMeans
 from tracecup.study.attacked import LINKING, Attacks, attack
-from tracecup.study.comparison import BLIND
 from tracecup.study.context import Context, Team
 from tracecup.study.reproduce import study
 from tracecup.study.results import FINAL_SHEETS, Comparison, StudyResult, Table

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tracecup.attack import Case, FuzzyR, VisitProbR
 from tracecup.city import City, Clock, Grid
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.published import publish
 from tracecup.obfuscate import parse_obfuscator
 from tracecup.rng import Rng, generator
 from tracecup.score import reid_score
@@ -138,14 +138,13 @@ def _accuracy(context: Context) -> Iterator[tuple[str, float]]:
     team = context.stages["long"].take_users(ACCURACY_USERS)
     seed = context.seed_of("beyond3", "accuracy")
     cells = parse_obfuscator(ACCURACY_RELEASE).obfuscate(team.city, team.original, seed)
-    released, table = pseudonymize(cells, seed)
-    case = Case(team.city, team.reference, released)
+    made = publish(team.city, team.reference, team.original, cells, seed)
     for name, guess in (
-        ("VisitProb-R", VisitProbR().identify(case)),
-        ("Fuzzy-R", FuzzyR().identify(case)),
-        (MARKOV, markov_identify(case)),
+        ("VisitProb-R", VisitProbR().identify(made.case)),
+        ("Fuzzy-R", FuzzyR().identify(made.case)),
+        (MARKOV, markov_identify(made.case)),
     ):
-        yield name, reid_score(table, guess).value
+        yield name, reid_score(made.table, guess).value
 
 
 def _truth(case: Case) -> IdTable:

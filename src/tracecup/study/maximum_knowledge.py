@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tracecup.attack.scores import MatrixScores
 from tracecup.city import City
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.published import publish
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.obfuscate import parse_obfuscator
@@ -78,9 +78,9 @@ def _scores(context: Context, team: Team, name: str) -> tuple[float, float, floa
     seed = context.seed_of("beyond3", "knowledge", name)
     cells = parse_obfuscator(name).obfuscate(team.city, team.original, seed)
     partial = attack(team, cells, Attacks(LINKING.reid, ()), seed, shuffle=seed)
-    released, table = pseudonymize(cells, seed)
+    made = publish(team.city, team.reference, team.original, cells, seed)
     best = min(
-        reid_score(table, nearest_trace(released, team.original, costs)).value
+        reid_score(made.table, nearest_trace(made.case.released, team.original, costs)).value
         for costs in (team.city.grid.distances, _differs(team.city))
     )
     return utility_score(team.city, team.original, cells).value, min(partial.reid.values()), best

@@ -5,9 +5,9 @@ An attacker without the release sets a ceiling; one who is told the ID table sho
 
 from __future__ import annotations
 
-from tracecup.attack import Case, PriorT
+from tracecup.attack import Case
 from tracecup.attack.portfolio import sample_attacks
-from tracecup.score import inference_score
+from tracecup.contest.judging.scorer import Scorer
 from tracecup.study.context import Context, Team
 from tracecup.study.field import Defence, attacked_field
 from tracecup.study.reproduce import study
@@ -61,8 +61,8 @@ def run(context: Context) -> StudyResult:
 def prior_ceiling(team: Team) -> float:
     """s_T of the attacker who never sees a release."""
     anything = SetTraces.of_traces(team.original)
-    inferred = PriorT().infer(Case(team.city, team.reference, anything))
-    return inference_score(team.city, team.original, inferred).value
+    case = Case(team.city, team.reference, anything)
+    return Scorer(team.city).ceiling(case, team.original).value
 
 
 def _row(one: Defence, ceiling: float) -> tuple[str | float, ...]:

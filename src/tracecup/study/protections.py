@@ -11,8 +11,8 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 
-from tracecup.attack import Case, ReidAttack
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.attack import ReidAttack
+from tracecup.contest.judging.published import publish
 from tracecup.errors import InvalidParameter
 from tracecup.jobs import all_done
 from tracecup.obfuscate import parse_obfuscator
@@ -132,12 +132,11 @@ def _tried(
     """One protection, attacked and measured."""
     city, truth = subject.city, subject.original
     cells = protect(subject, name, seed)
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle", name))
-    case = Case(city, subject.reference, released)
+    made = publish(city, subject.reference, truth, cells, child_seed(seed, "shuffle", name))
     scores = {}
     for method in reid:
-        guess = method.identify(case, child_seed(seed, "attack", str(method)))
-        scores[str(method)] = reid_score(table, guess, confidence)
+        guess = method.identify(made.case, child_seed(seed, "attack", str(method)))
+        scores[str(method)] = reid_score(made.table, guess, confidence)
     best = min(scores, key=lambda attack: scores[attack].value)
     homes = homes_found(city, truth, cells)
     return Protected(

@@ -18,13 +18,11 @@ from tracecup.attack.learned import defence_model
 from tracecup.attack.learned.modelfile import SHIPPED, DefenceModel
 from tracecup.attack.match import match_table
 from tracecup.attack.models.slotwise import slot_likelihoods
-from tracecup.contest.judging.answers import Truth
+from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
-from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
-from tracecup.score import utility_score
 from tracecup.study.context import Context
 from tracecup.study.folder import SECONDS, Cell, Folder
 from tracecup.study.reproduce import study
@@ -199,13 +197,12 @@ def _once_more(
         defence.first(k).save(file)
         method = Equalise(course.group, model=str(file), sweeps=course.sweeps)
         cells = method.obfuscate(team.city, team.original, seed, reference=team.reference)
-    released, table = pseudonymize(cells, child_seed(seed, "shuffle"))
-    scorer, truth, reids = Scorer(team.city), Truth(team.original, table), list[float]()
+    shuffle = child_seed(seed, "shuffle")
+    made = publish(team.city, team.reference, team.original, cells, shuffle)
+    scorer, reids = Scorer(team.city), list[float]()
     for attacker in defence.models[k : k + 1] or defence.models:
         expected = attacker.probabilities(team.city, team.reference)
-        answer = match_table(slot_likelihoods(expected, released), "assignment")
-        score = scorer.score(truth, {"reid": [answer]}).of("reid")
-        assert score is not None
-        reids.append(score.value)
-    utility = utility_score(team.city, team.original, cells).value
+        answer = match_table(slot_likelihoods(expected, made.case.released), "assignment")
+        reids.append(scorer.score_answer(made.truth, "reid", answer)["reid"].value)
+    utility = scorer.utility(team.original, cells).value
     return Replay(number, utility, reids, time.perf_counter() - started)

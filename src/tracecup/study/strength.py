@@ -31,7 +31,7 @@ SHIELDS = (
     Shield("RR", Tuning("RR(8)", "eps")),
     Shield("PL", Tuning("PL(4,1)", "l")),
     Shield("RareShift(3)", Tuning("RareShift(3)", "rare")),
-    Shield("Swap", Tuning("Swap(1)", "r")),
+    Shield("Swap", Tuning("Swap(1)", "p")),
     Shield("Cheat", Tuning("Cheat(0.3)", "p")),
     Shield("Cheat(1)", Tuning("Cheat(1)", "as written")),
     Shield("KMeans(100), winner 2019", Tuning("KMeans(100)", "its own floor")),

@@ -31,6 +31,7 @@ from tracecup.contest.judging.scorer import Scorer
 from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
 from tracecup.safeio import atomic_write
+from tracecup.score import hospital_share
 from tracecup.study.comparison import DefendedRelease, defence_draw, release
 from tracecup.study.context import Context, Team, shipped_model_file
 from tracecup.study.existingcells import Tuning
@@ -114,11 +115,10 @@ class Cells:
             team.city, team.reference, team.original, written,
             floor=None, seed=self.seed, tuned=self.held["tuned"],
         )  # fmt: skip
-        hospitals = team.city.is_hospital[team.original.regions]
         self.held |= {
             "s_U": made.utility.value,
             "seconds": self.held.get("seconds", made.seconds),
-            "hospital share": float(hospitals.mean()),
+            "hospital share": hospital_share(team.city, team.original),
         }
         return made
 
@@ -134,8 +134,7 @@ class Cells:
             method = parse_inference(self._filled(sword.written))
             answer, shared = method.infer(made.case, self._draw(sword)), 0.0
         seconds = time.perf_counter() - started + shared
-        scored = Scorer(self.team.city).score(made.truth, {sword.kind: [answer]}).of(sword.kind)
-        assert scored is not None
+        scored = Scorer(self.team.city).score_answer(made.truth, sword.kind, answer)[sword.kind]
         if sword.side == "bayes" or "mixture" in sword.written:
             more["prior nats"] = slot_prior(made.case.city, made.case.reference).log_likelihood
         interval = scored.interval

@@ -38,6 +38,8 @@ COLUMNS = (
     "seed",
     "floor",
     "utility",
+    "group",
+    "true_link",
     "kind",
     "attack",
     "knew",

@@ -22,7 +22,7 @@ from tracecup.safeio import atomic_write
 from tracecup.study.comparison import Attacked, DefendedRelease
 from tracecup.study.methodkey import method_key
 
-FORMAT = 3
+FORMAT = 4
 
 Attack = ReidAttack | InferenceAttack
 
@@ -34,13 +34,15 @@ class Cell:
     tuned: str | None
     tuning: str
     utility: float
+    group: float | None
+    true_link: float | None
     seconds: float
     attacks: dict[str, dict[str, Any]]
 
     @classmethod
     def new(cls) -> Cell:
         """A cell of which nothing is known."""
-        return cls(None, "", 0.0, 0.0, {})
+        return cls(None, "", 0.0, None, None, 0.0, {})
 
     @classmethod
     def read(cls, path: Path | None) -> Cell:
@@ -53,6 +55,8 @@ class Cell:
                 str(held["tuned"]),
                 str(held["tuning"]),
                 float(held["utility"]),
+                _number(held["group"]),
+                _number(held["true_link"]),
                 float(held["seconds"]),
                 held["attacks"],
             )
@@ -69,10 +73,11 @@ class Cell:
         return held is not None and code is not None and held["code"] == code
 
     def note(self, made: DefendedRelease) -> None:
-        """Remember the defence, tuned, and its utility."""
+        """Remember the defence, tuned, its utility, and what follows from both."""
         if self.tuned is None:
             self.tuned, self.tuning = made.tuned, made.tuning
             self.utility, self.seconds = made.utility.value, made.seconds
+            self.group, self.true_link = made.bounds.group, made.bounds.true_link
 
     def add(self, method: Attack, met: Attacked) -> None:
         """Remember what an attack achieved."""
@@ -112,6 +117,8 @@ class Cell:
                     seed,
                     floor,
                     self.utility,
+                    self.group,
+                    self.true_link,
                     kind_of(method),
                     str(method),
                     held["knew"],
@@ -121,6 +128,10 @@ class Cell:
                 )
             )
         return found
+
+
+def _number(held: Any) -> float | None:
+    return None if held is None else float(held)
 
 
 def _key(method: Attack) -> str:

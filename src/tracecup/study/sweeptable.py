@@ -15,9 +15,10 @@ from typing import Any
 
 from scipy import special
 
+from tracecup.attack.naming import is_blind
 from tracecup.safeio import atomic_write
 from tracecup.score import is_valid
-from tracecup.study.comparison import is_blind, short
+from tracecup.study.comparison import short
 from tracecup.study.results import Table
 
 TEXT = ("data", "team", "defence", "tuned", "tuning", "kind", "attack", "knew", "tracecup")
@@ -41,6 +42,8 @@ SUMMARY = (
     "s_t_linked",
     "s_t_linked_sd",
     "s_t_prior",
+    "s_r_group",
+    "s_t_true_link",
     "expected_error_km",
     "defence_seconds",
     "s_r_low",
@@ -50,6 +53,9 @@ SUMMARY = (
     "s_t_linked_low",
     "s_t_linked_high",
 )
+
+LIMITS = ("group", "true_link")
+"""What bounds s_R and s_T whoever attacks, as the tidy table calls it."""
 
 
 def write_tables(out: Path, table: Table) -> tuple[Path, Path, Path]:
@@ -107,8 +113,10 @@ def summarize(table: Table) -> Table:
 
     `s_r_min` is the mean over seeds of the lowest s_R of any attack, `s_r_by` the attack that was
     lowest most often (ties: the one named first); likewise for s_T, with the expected error of
-    the attack that was lowest. `s_t_linked` is the same minimum over the attacks that use the
-    release, `s_t_prior` over those that do not: the ceiling above which no defence earns credit.
+    the attack that was lowest. `s_r_group` is what s_R is at most where users are alike in
+    groups, `s_t_true_link` what s_T is at most against who knows the link. `s_t_linked` is the
+    same minimum over the attacks that use the release, `s_t_prior` over those that do not: the
+    ceiling above which no defence earns credit.
     Deviations are those of a sample (n - 1); None for one seed. `low` and `high` are the ends of
     95 % intervals over users and seeds: half width^2 = mean over the seeds of that over users^2 +
     (t_{n-1} deviation / sqrt(n))^2, rather too wide than too narrow, as one seed's spread over
@@ -136,6 +144,10 @@ def summarize(table: Table) -> Table:
                 usual([row["attack"] for row in trace]),
                 *_spread([row["score"] for row in linked]),
                 _spread([row["score"] for row in prior])[0],
+                *(
+                    _spread([row[key] for row in first if row[key] is not None])[0]
+                    for key in LIMITS
+                ),
                 _spread([row["expected_error_km"] for row in trace])[0],
                 _spread([row["defence_seconds"] for row in first])[0],
                 *_interval(reid),

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from tracecup.study.audit import Audit
-from tracecup.study.auditwords import as_dict, known_stronger, percent
+from tracecup.study.auditwords import as_dict, percent, tried
 from tracecup.study.exposure import MOST_EVENTS, Exposure, metres
 from tracecup.study.placed import WARNING
 from tracecup.study.protections import USES, Protected
@@ -19,11 +19,11 @@ from tracecup.study.verdict import Answer
 def verdict(answer: Answer) -> list[str]:
     """The verdict in a few lines; the first one is the answer, and what it rests on."""
     worst = answer.worst
-    said = [f"{_headline(answer)} {audited(worst)} {known_stronger(worst)}"]
+    said = [f"{_headline(answer)} {audited(worst)} {tried(worst)}"]
     said += [note for note in worst.subject.notes if note.startswith(WARNING)]
     if len(answer.settings) > 1:
         shares = ", ".join(f"{one.words}: {percent(one.rate)}" for one in answer.settings)
-        said.append(f"Named by way of cutting the records, the worst first: {shares}.")
+        said.append(f"Share of users named under each grid and time step, worst first: {shares}.")
     if answer.exposure is not None:
         said += _exposed(answer.exposure)
     return said

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path as FilePath
-from typing import IO, Literal, NoReturn, get_args
+from typing import IO, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city.clock import Clock
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, Problem, TooLarge
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, TooLarge
 from tracecup.safeio import (
     DEFAULT_LIMITS,
     LARGE_LIMITS,
@@ -37,6 +37,14 @@ from tracecup.traces.parquet import (
     write_groups,
     write_parquet,
 )
+from tracecup.traces.rowchecks import (
+    OTHER_PART,
+    check_column,
+    check_range,
+    fail,
+    grid_of,
+    run_length,
+)
 from tracecup.traces.settraces import SetTraces
 from tracecup.traces.traces import Traces, check_clock
 
@@ -53,13 +61,11 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRET_MODE = 0o600
 PARQUET = ".parquet"
-OTHER_PART = " (the other part's times: are reference and original traces swapped?)"
 READ_IN_PARTS: tuple[Kind, ...] = ("reference", "original", "obfuscated", "released")
 LARGE_HINT = (
     "; text of any length becomes Parquet by `tracecup convert IN.csv OUT.parquet`, which attack, "
     "measure and audit read in parts"
 )
-GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
 
 _DECLARED: dict[Kind, tuple[str, Layout]] = {
     "reference": ("reftraces", Layout(("user_id", "time_id"), "reg_id", sets=False)),
@@ -115,7 +121,7 @@ def read_traces(
     if gaps:
         return _with_gaps(path, columns, clock, users, limits)
     first = clock.first_time + 1 if clock else (int(time[0]) if len(time) else 1)
-    m, times = _grid_of(path, layout, user, time, 1, first, clock, users)
+    m, times = grid_of(path, layout, user, time, 1, first, clock, users)
     clock = clock or Clock.unknown(times, first - 1)
     return Traces(columns.ids.reshape(m, times), np.arange(1, m + 1), clock)
 
@@ -151,9 +157,9 @@ def read_released(
     columns = _read(path, layout, n_regions or MAX_ID, rows, n_regions or MAX_ID, limits)
     pseudonym, time = columns.lead
     first = clock.first_time + 1 if clock else (int(time[0]) if len(time) else 1)
-    times = clock.times if clock else _run_length(pseudonym)
+    times = clock.times if clock else run_length(pseudonym)
     m = users or (columns.rows // times if times else 0)
-    m, times = _grid_of(path, layout, pseudonym, time, m + 1, first, clock, users)
+    m, times = grid_of(path, layout, pseudonym, time, m + 1, first, clock, users)
     return _cells_of(columns, np.arange(m + 1, 2 * m + 1), clock or Clock.unknown(times, first - 1))
 
 
@@ -165,15 +171,15 @@ def read_id_table(
     columns = _read(path, layout, MAX_ID, users, 1, limits)
     m, pseudonym, user = columns.rows, columns.lead[0], columns.ids + 1
     if m == 0:
-        _fail(path, 0, "", "no rows", "one row for every pseudonym")
-    _check_column(path, "pse_id", pseudonym, np.arange(m + 1, 2 * m + 1))
-    _check_range(path, "user_id", user, m)
+        fail(path, 0, "", "no rows", "one row for every pseudonym")
+    check_column(path, "pse_id", pseudonym, np.arange(m + 1, 2 * m + 1))
+    check_range(path, "user_id", user, m)
     seen = np.zeros(m, dtype=np.int64)
     np.add.at(seen, user - 1, 1)
     if (seen > 1).any():
         repeated = np.flatnonzero(seen[user - 1] > 1)
         k = int(next(j for j in repeated if user[j] in user[:j]))
-        _fail(path, k + 2, "user_id", f"{int(user[k])} a second time", "every user once")
+        fail(path, k + 2, "user_id", f"{int(user[k])} a second time", "every user once")
     return IdTable(columns.ids)
 
 
@@ -312,7 +318,7 @@ def layout_of(path: Path, limits: Limits = DEFAULT_LIMITS) -> Layout:
     fitting = [layout for layout in LAYOUTS.values() if layout.header == header]
     if not fitting:
         known = " | ".join(sorted({",".join(layout.header) for layout in LAYOUTS.values()}))
-        _fail(path, 1, "", repr(",".join(header)[:80]), f"one of the headers {known}")
+        fail(path, 1, "", repr(",".join(header)[:80]), f"one of the headers {known}")
     # A CSV of sets also holds files of single ids; only Parquet tells them apart by type.
     return next((layout for layout in fitting if layout.sets == sets), fitting[0])
 
@@ -360,73 +366,13 @@ def _write_columns(file: IO[bytes], name: str, layout: Layout, columns: Columns)
     (write_parquet if name.endswith(PARQUET) else write_csv)(file, layout, columns)
 
 
-def _fail(path: Path, line: int, column: str, found: str, expected: str) -> NoReturn:
-    raise InvalidFile(path, [Problem(line, column, found, expected)])
-
-
-def _run_length(ids: NDArray[np.int32]) -> int:
-    """Length of the first run of equal ids."""
-    if not len(ids):
-        return 0
-    return int(np.argmax(ids != ids[0])) or len(ids)
-
-
-def _grid_of(
-    path: Path,
-    layout: Layout,
-    who: NDArray[np.int32],
-    time: NDArray[np.int32],
-    first_id: int,
-    first_time: int,
-    clock: Clock | None,
-    users: int | None,
-) -> tuple[int, int]:
-    """(users, times) of rows that must be sorted by (id, time) without a gap."""
-    if not len(who):
-        _fail(path, 0, "", "no rows", "one row for every user and time")
-    times = clock.times if clock else _run_length(who)
-    m, rest = divmod(len(who), times)
-    if rest or (users is not None and m != users):
-        wanted = f"{users} users x {times}" if users else f"a multiple of {times}, a user's"
-        hint = GAPS_HINT if layout.lead[0] == "user_id" else ""
-        _fail(path, 0, "", f"{len(who)} rows", f"{wanted} rows{hint}")
-    _check_column(path, layout.lead[0], who, np.repeat(np.arange(first_id, first_id + m), times))
-    order = np.tile(np.arange(first_time, first_time + times), m)
-    if time[0] != first_time and (time - order == time[0] - first_time).all():
-        _fail(path, 2, layout.lead[1], f"{time[0]}", f"{first_time}{OTHER_PART}")
-    _check_column(path, layout.lead[1], time, order)
-    return m, times
-
-
-def _check_column(
-    path: Path, name: str, found: NDArray[np.int32], wanted: NDArray[np.int64]
-) -> None:
-    """Every value where the sorted order puts it."""
-    wrong = np.flatnonzero(found != wanted)
-    if wrong.size:
-        problems = [
-            Problem(int(k) + 2, name, str(int(found[k])), f"{int(wanted[k])} (rows are sorted)")
-            for k in wrong[:10]
-        ]
-        raise InvalidFile(path, problems, wrong.size)
-
-
-def _check_range(path: Path, name: str, found: NDArray[np.int32], most: int) -> None:
-    wrong = np.flatnonzero(found > most)
-    if wrong.size:
-        problems = [
-            Problem(int(k) + 2, name, str(int(found[k])), f"1 to {most}") for k in wrong[:10]
-        ]
-        raise InvalidFile(path, problems, wrong.size)
-
-
 def _with_gaps(
     path: Path, columns: Columns, clock: Clock | None, users: int | None, limits: Limits
 ) -> Traces:
     """Traces from sorted rows of which some may be missing."""
     user, time = columns.lead
     if not len(user):
-        _fail(path, 0, "", "no rows", "at least one row")
+        fail(path, 0, "", "no rows", "at least one row")
     first = clock.first_time + 1 if clock else int(time.min())
     times = clock.times if clock else int(time.max()) - first + 1
     m = users or int(user.max())
@@ -435,14 +381,14 @@ def _with_gaps(
     if wrong.size:
         k = int(wrong[0])
         other = OTHER_PART if wrong.size == len(time) else ""
-        _fail(path, k + 2, "time_id", str(int(time[k])), f"{first} to {first + times - 1}{other}")
-    _check_range(path, "user_id", user, m)
+        fail(path, k + 2, "time_id", str(int(time[k])), f"{first} to {first + times - 1}{other}")
+    check_range(path, "user_id", user, m)
     falling = np.flatnonzero(np.diff(key) <= 0)
     if falling.size:
         k = int(falling[0]) + 1
-        _fail(path, k + 2, "", f"user {user[k]}, time {time[k]}", "rows sorted, each only once")
+        fail(path, k + 2, "", f"user {user[k]}, time {time[k]}", "rows sorted, each only once")
     if m * times > limits.max_rows:
-        _fail(path, 0, "", f"{m} users x {times} times", f"at most {limits.max_rows} events")
+        fail(path, 0, "", f"{m} users x {times} times", f"at most {limits.max_rows} events")
     regions = np.full(m * times, -1, dtype=np.int32)
     regions[key] = columns.ids
     clock = clock or Clock.unknown(times, first - 1)

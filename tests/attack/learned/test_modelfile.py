@@ -124,6 +124,17 @@ class TestHostileFiles:
         with pytest.raises(InvalidFile, match="tracecup-learned file of version 1"):
             LearnedModel.load(path)
 
+    def test_a_compressed_file_is_called_by_its_own_name(self, tmp_path):
+        path = tmp_path / "packed.npz.zst"
+        defence().save(path)
+        with pytest.raises(InvalidFile, match="another kind of archive") as raised:
+            LearnedModel.load(path)
+        assert str(raised.value).startswith(f"{path}: file: found")
+
+    def test_a_derived_seed_of_128_bits_fits(self, path):
+        rewritten(path, lambda header, _: header["training"].update(seed=2**128 - 1))
+        assert LearnedModel.load(path).training.seed == 2**128 - 1
+
     def test_a_defence_is_no_attack(self, path):
         defence().save(path)
         with pytest.raises(InvalidFile, match="another kind of archive"):

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -31,6 +33,25 @@ class TestBayesEvidence:
         again = bayes_evidence(other, "learned")
         assert again is not first
         assert np.array_equal(again.scores.rows(0, 6), first.scores.rows(0, 6))
+
+    def test_who_asks_meanwhile_waits_for_it(
+        self, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        case, begun, learnt = make_case(4), Barrier(3), []
+
+        def slowly(asked: Case, channel: str, rng: object) -> object:
+            learnt.append(channel)
+            return object()
+
+        def ask(_: int) -> object:
+            begun.wait()
+            return bayes_evidence(case, "learned")
+
+        monkeypatch.setattr(bayes, "_evidence", slowly)
+        with ThreadPoolExecutor(3) as pool:
+            found = list(pool.map(ask, range(3)))
+        assert learnt == ["learned"]
+        assert found[0] is found[1] is found[2]
 
     def test_another_seed_runs_a_known_defence_anew(self, make_case: Callable[..., Case]) -> None:
         case, attack = make_case(3), BayesR(channel="known(RR(1))")

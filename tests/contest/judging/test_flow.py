@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from heldfiles import FilesInMemory
 from tracecup import City, ContestClock, Grid, IdTable, SetTraces, Traces
 from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.contest.judging import flow
 from tracecup.contest.judging.answers import ANSWERS, run_attack, same_answer
-from tracecup.contest.judging.files import FilesInMemory, StoredFiles
+from tracecup.contest.judging.files import StoredFiles
 from tracecup.contest.judging.judge import Judge
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.scorer import NOTHING

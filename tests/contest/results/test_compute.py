@@ -1,5 +1,6 @@
 import json
 import math
+from dataclasses import astuple
 
 import pytest
 
@@ -8,6 +9,7 @@ from tracecup.contest.archive.scored import results_of
 from tracecup.contest.entries import BENCHMARK, Entry
 from tracecup.contest.judging.flow import score_release
 from tracecup.contest.results.tables import read_table
+from tracecup.contest.results.users import USERS_FILE, read_users
 from tracecup.contest.sheets import read_sheet, read_utilities
 from tracecup.contest.sheets.standings import standings
 from tracecup.contest.smallfiles import write_json
@@ -58,6 +60,18 @@ class TestResults:
         assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in ranked)
         values = [row["value"] for row in ranked]
         assert values == sorted(values, reverse=True)
+
+    def test_users_of_a_release_are_read_from_the_csv(self, tables, played):
+        for entry in played.published():
+            wanted = [
+                (row["user"], row["s_T"], row["found_by"], row["attacks"])
+                for row in tables["users"]
+                if row["pubtraces"] == entry.release
+            ]
+            assert wanted
+            found = read_users(played.results / USERS_FILE, entry.release)
+            assert [astuple(row) for row in found] == wanted
+        assert read_users(played.results / USERS_FILE, "pubtraces_team") == []
 
     def test_users_give_the_share_found(self, tables):
         for row in tables["releases"]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tracecup.contest.results.tables import (
     ResultTable,
     csv_differences,
+    csv_rows,
     parquet_differences,
     read_table,
 )
@@ -46,6 +47,14 @@ class TestTable:
 
     def test_rows(self):
         assert TABLE.rows()[1] == {"name": 'c"d', "value": None, "yes": False}
+
+
+class TestCsvRows:
+    def test_rows_that_begin_with_a_word(self, tmp_path):
+        table = ResultTable({"name": ["a", "ab", "a"], "value": [0.5, 1.0, None]})
+        path = table.write_csv(tmp_path / "t.csv")
+        assert csv_rows(path, "a") == [{"name": "a", "value": "0.5"}, {"name": "a", "value": ""}]
+        assert csv_rows(path, "b") == []
 
 
 class TestReadTable:

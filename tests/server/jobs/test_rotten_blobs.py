@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import RequestFactory
 
+from archived import archive_folder
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.archive.verify import verify
@@ -15,7 +16,6 @@ from tracecup.server.errors import Refused
 from tracecup.server.jobs.worker import drain
 from tracecup.server.models import Download, Job, Release, StoredFile
 from tracecup.server.results import downloads
-from tracecup.server.results.archiving import archive_folder
 from tracecup.server.storage import store
 from tracecup.traces.files import write_obfuscated
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from archived import archive_folder
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import BENCHMARK
 from tracecup.server.jobs.worker import drain
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Job, Release
-from tracecup.server.results.archiving import archive_folder
 
 pytestmark = pytest.mark.django_db
 

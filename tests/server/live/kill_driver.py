@@ -171,11 +171,12 @@ class Stage:
 
     def told(self) -> dict:
         """All that counts in the end."""
+        sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
+        from archived import archive_folder
         from tracecup.contest.archive.verify import verify
         from tracecup.server import auditlog as log
         from tracecup.server.jobs.queue import dead_jobs
         from tracecup.server.models import Job, LogEntry, Release, StoredFile, Submission
-        from tracecup.server.results.archiving import archive_folder
         from tracecup.server.resultsets import (
             published,
         )

@@ -54,6 +54,7 @@ USERS = 30
 TEAMS = ("Alpha", "Bravo", "Charlie", "Delta", "Echo")
 METHODS = ("MRLH(1,0,0.1)", "None", "PL(4,1)", "MRLH(0,1,0.2)", "None")
 PATIENCE = 600.0
+SUPPORT = str(Path(__file__).parents[2] / "support")
 
 
 class Api:
@@ -488,9 +489,11 @@ class Contest:
         """The archive verifies, and the judge of a simulated contest gives the same scores."""
         made = self.served.folder.parent / "archive"
         self.served.python(
+            "import sys\n"
             "from pathlib import Path\n"
+            f"sys.path.insert(0, {SUPPORT!r})\n"
+            "from archived import archive_folder\n"
             "from tracecup.server.models import Round\n"
-            "from tracecup.server.results.archiving import archive_folder\n"
             f"archive_folder(Round.objects.get(), Path({str(made)!r}))\n"
         )
         assert verify(made, rerun_samples=True) == []

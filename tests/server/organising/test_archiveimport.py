@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from archived import archive_folder
 from tracecup.contest.archive.export import zip_archive
 from tracecup.contest.archive.folder import COMMITMENTS_FILE, Archive
 from tracecup.contest.archive.verify import verify
@@ -15,7 +16,6 @@ from tracecup.errors import BrokenFolder
 from tracecup.server.access import SYSTEM
 from tracecup.server.models import Contest, Release, Submission, Team
 from tracecup.server.organising.archiveimport import As, finish, import_archive, is_archive
-from tracecup.server.results.archiving import archive_folder
 
 TEAMS = 3
 pytestmark = pytest.mark.django_db

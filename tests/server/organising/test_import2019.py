@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+from archived import archive_folder
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import Entry
@@ -25,7 +26,6 @@ from tracecup.server.config import ServerConfig
 from tracecup.server.errors import Refused
 from tracecup.server.models import Contest, Job, LogEntry, Release, StoredFile, Submission, Team
 from tracecup.server.organising.archiveimport import As, finish, import_folder
-from tracecup.server.results.archiving import archive_folder
 from tracecup.server.storage import store
 
 TEAMS, USERS = 4, 24

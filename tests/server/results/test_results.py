@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.server.conftest import with_rules
 
+from archived import archive_folder
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.results.tables import csv_differences
@@ -30,7 +31,6 @@ from tracecup.server.models import (
 from tracecup.server.organising.data_scores import scores_page
 from tracecup.server.organising.running import freeze, open_archive
 from tracecup.server.results import service as results
-from tracecup.server.results.archiving import archive_folder
 from tracecup.server.results.data_board import facts_of
 from tracecup.server.results.downloads import files_for
 from tracecup.server.results.naming import attacker_names

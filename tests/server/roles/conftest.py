@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from tally import tally
 
+from fixedclock import FixedClock
 from tracecup.server import clock
 from tracecup.server.config import ServerConfig
 
@@ -28,7 +29,7 @@ def played(django_db_setup, django_db_blocker, tmp_path_factory):
 
     config = ServerConfig(tmp_path_factory.mktemp("roles") / "server")
     config.prepare()
-    patch, before = pytest.MonkeyPatch(), clock.use(clock.FixedClock(NOON["before"]))
+    patch, before = pytest.MonkeyPatch(), clock.use(FixedClock(NOON["before"]))
     patch.setattr(settings, "CONFIG", config)
     patch.setattr(settings, "TRACECUP_INLINE", True, raising=False)
     # With the same scores in every run none can look like a planted one by chance.

@@ -22,6 +22,7 @@ from django.test.client import MULTIPART_CONTENT
 from django.urls import URLPattern, URLResolver, get_resolver
 from roles_world import NOON, PHASES, World
 
+from fixedclock import FixedClock
 from tracecup.server import clock
 from tracecup.server.logs import JsonLines
 
@@ -257,7 +258,7 @@ def play(world: World, secrets: Callable[[World, str], list[Secret]]) -> Played:
     """Play the contest; in every phase everybody asks everything."""
     played, known = Played(), addresses()
     for phase in PHASES:
-        clock.use(clock.FixedClock(NOON[phase]))
+        clock.use(FixedClock(NOON[phase]))
         world.enter(phase)
         with transaction.atomic():
             world.pretend(phase)

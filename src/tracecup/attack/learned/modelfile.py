@@ -37,7 +37,8 @@ MAX_GROUP = 1 << 20
 MAX_KM = 1e3
 MAX_SETTING = 1e9
 """Noise, weight and loss at most, wherever they come from."""
-MAX_SEED = 2**64
+MAX_SEED = 2**128
+"""Seeds that derive from others have 128 bits (`rng.child_seed`)."""
 MAX_NAMES, MAX_NAME, MAX_TEXT = 1000, 400, 2000
 """Defences that a model was trained on, and characters of a name and of a text."""
 LIMITS = Limits(max_bytes=512 * MIB)
@@ -145,7 +146,10 @@ class Training:
     loss: float
 
     def __str__(self) -> str:
-        return f"{', '.join(self.defences)}; {self.teams} teams, {self.data}; {self.steps} steps"
+        return (
+            f"{', '.join(self.defences)}; {self.teams} teams, {self.data}; {self.steps} steps, "
+            f"in the last ones {self.loss:.2f} nats per released place"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,4 +397,4 @@ def _read(form: ArchiveFormat, path: str | PathLike[str]) -> tuple[dict[str, Any
     with TemporaryDirectory() as folder:
         plain = Path(folder) / "model.npz"
         plain.write_bytes(b"".join(read_blocks(path, LIMITS)))
-        return form.read(plain)
+        return form.read(plain, named=path)

@@ -6,6 +6,7 @@ A slot-aware prior of the user, through a channel that is honest, known or learn
 from __future__ import annotations
 
 import math
+import threading
 import weakref
 from dataclasses import KW_ONLY, dataclass
 
@@ -46,7 +47,16 @@ class Evidence:
     scores: Scores
 
 
-_latest: list[tuple[weakref.ref[Case], tuple[str, int], Evidence]] = []
+class _Latest:
+    """The evidence that was found last for a case. Who asks while it is being found waits."""
+
+    def __init__(self) -> None:
+        self.busy = threading.Lock()
+        self.held: tuple[tuple[str, int], Evidence] | None = None
+
+
+_latest: weakref.WeakKeyDictionary[Case, _Latest] = weakref.WeakKeyDictionary()
+_lookup = threading.Lock()
 _unsettled: weakref.WeakSet[Case] = weakref.WeakSet()
 """Cases whose channel was still changing when learning ended."""
 
@@ -62,12 +72,12 @@ def bayes_evidence(case: Case, channel: str, rng: Rng = None) -> Evidence:
     if draws and not isinstance(rng, int):
         return _evidence(case, channel, rng)
     key = (channel, rng if draws and isinstance(rng, int) else 0)
-    for asked, held, evidence in tuple(_latest):
-        if asked() is case and held == key:
-            return evidence
-    evidence = _evidence(case, channel, rng)
-    _latest[:] = [(weakref.ref(case, lambda _: _latest.clear()), key, evidence)]
-    return evidence
+    with _lookup:
+        latest = _latest.setdefault(case, _Latest())
+    with latest.busy:
+        if latest.held is None or latest.held[0] != key:
+            latest.held = key, _evidence(case, channel, rng)
+        return latest.held[1]
 
 
 def _evidence(case: Case, channel: str, rng: Rng) -> Evidence:

@@ -18,6 +18,7 @@ from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.entries import (
     BENCHMARK,
     Entry,
+    opening_name,
     sample_entries,
     team_entries,
     team_label,
@@ -196,7 +197,7 @@ class Archive(StoredFiles):
     def opening_file(self, team: int, *, opened: bool) -> Path:
         """The opening of a team's commitment: sealed among the secrets, or opened to all."""
         folder = self.root if opened else self.secret
-        return folder / OPENINGS / f"opening_{team_label(team)}.txt"
+        return folder / OPENINGS / opening_name(team)
 
     def answer_file(self, entry: Entry, kind: str, attacker: str, attempt: int = 1) -> Path:
         """An answer (etable, etraces) of a team (`003`) or of a sample attack (`I2`)."""

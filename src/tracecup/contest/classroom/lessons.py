@@ -12,8 +12,8 @@ from typing import Literal, TypeVar
 
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.classroom.practice import RULES, Practice, practice
-from tracecup.contest.judging.answers import Truth, read_handed, run_attack
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.answers import read_handed, run_attack
+from tracecup.contest.judging.published import publish
 from tracecup.contest.sizes import clusters_for
 from tracecup.errors import InvalidParameter
 from tracecup.rng import child_seed
@@ -149,31 +149,25 @@ def check_file(one: Lesson, step: Step, seed: int, path: Path) -> Outcome:
 def measured_release(held: Practice, handed: SetTraces, seed: int) -> dict[str, float]:
     """Utility, and what the quick attackers leave of both privacies."""
     own = held.protected
-    utility = held.judge.verdict(own.original, handed).utility
-    assert utility is not None
-    released, table = pseudonymize(handed, child_seed(seed, "shuffle", "own"))
-    case = held.judge.case(own.reference, released)
-    truth = Truth(own.original, table)
+    judge, shuffle = held.judge, child_seed(seed, "shuffle", "own")
+    utility = judge.scorer.utility(own.original, handed)
+    made = publish(judge.city, own.reference, own.original, handed, shuffle)
     answers = {
-        kind: [run_attack(kind, name, case, child_seed(seed, name)) for name in names]
+        kind: [run_attack(kind, name, made.case, child_seed(seed, name)) for name in names]
         for kind, names in ATTACKERS.items()
     }
-    cell = held.judge.score(truth, answers)
+    cell = judge.score(made.truth, answers)
     assert cell.reid is not None
     assert cell.trace is not None
     return {"s_U": utility.value, "s_R": cell.reid.value, "s_T": cell.trace.value}
 
 
 def _table(held: Practice, handed: IdTable, seed: int) -> dict[str, float]:
-    found = held.judge.score(held.truth, {"reid": [handed]}).reid
-    assert found is not None
-    return {"s_R": found.value}
+    return {"s_R": held.judge.scorer.score_answer(held.truth, "reid", handed)["reid"].value}
 
 
 def _traces(held: Practice, handed: Traces, seed: int) -> dict[str, float]:
-    found = held.judge.score(held.truth, {"trace": [handed]}).trace
-    assert found is not None
-    return {"s_T": found.value}
+    return {"s_T": held.judge.scorer.score_answer(held.truth, "trace", handed)["trace"].value}
 
 
 _MEASURES: Mapping[Kind, Callable[..., dict[str, float]]] = {

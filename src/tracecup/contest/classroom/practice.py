@@ -20,7 +20,7 @@ from tracecup.city import City, write_city, write_clock
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.judge import Judge
-from tracecup.contest.judging.shuffle import pseudonymize
+from tracecup.contest.judging.published import publish
 from tracecup.contest.rules import ClockRules, LimitRules, Rules
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.obfuscate import parse_obfuscator
@@ -143,9 +143,9 @@ def practice(defence: str, seed: int) -> Practice:
     obfuscated = method.obfuscate(
         world.city, original, child_seed(seed, "defence"), reference=reference
     )
-    released, table = pseudonymize(obfuscated, child_seed(seed, "shuffle"))
+    made = publish(world.city, reference, original, obfuscated, child_seed(seed, "shuffle"))
     own = world.data(Entry(2), judge.clock, RULES.users, child_seed(seed, "own"))
-    return Practice(judge, reference, released, Truth(original, table), Protected(*own))
+    return Practice(judge, reference, made.case.released, made.truth, Protected(*own))
 
 
 def practice_city() -> City:

@@ -1,16 +1,15 @@
 """The files of a round as the judge sees them, wherever they lie.
 
-The judge's steps (`flow`) take a `RoundFiles`: the folder of an archive, blobs of the server, a
-folder of 2019, or traces in memory.
+The judge's steps (`flow`) take a `RoundFiles`: the folder of an archive, blobs of the server, or a
+folder of 2019. What is in memory needs none of it (`published`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.entries import Entry
@@ -19,8 +18,6 @@ from tracecup.contest.judging.commitment import content_hash
 from tracecup.contest.judging.judge import Judge
 from tracecup.errors import UnreadableFile
 from tracecup.traces import IdTable, SetTraces, Traces
-
-T = TypeVar("T")
 
 
 class RoundFiles(Protocol):
@@ -104,50 +101,7 @@ class StoredFiles(ABC):
         return content_hash(path) if path and path.exists() else None
 
     def _path(self, entry: Entry, kind: str) -> Path:
-        return _there(self.locate(entry, kind), entry, kind)
-
-
-@dataclass(frozen=True, eq=False)
-class FilesInMemory:
-    """`RoundFiles` of one data set that never was a file: what studies and tests judge.
-
-    Fields are None until there is such a thing; `tries` are what attackers handed in.
-    """
-
-    judge: Judge
-    references: Traces
-    originals: Traces
-    cells: SetTraces | None = None
-    release: tuple[SetTraces, IdTable] | None = None
-    tries: Mapping[tuple[AttackKind, str], Sequence[Answer]] = field(default_factory=dict)
-
-    def reference(self, entry: Entry) -> Traces:
-        return self.references
-
-    def original(self, entry: Entry) -> Traces:
-        return self.originals
-
-    def handed_in(self, entry: Entry) -> SetTraces | None:
-        return self.cells
-
-    def obfuscated(self, entry: Entry) -> SetTraces:
-        return _there(self.cells, entry, "anotraces")
-
-    def released(self, entry: Entry) -> SetTraces:
-        return _there(self.release, entry, "pubtraces")[0]
-
-    def id_table(self, entry: Entry) -> IdTable:
-        return _there(self.release, entry, "ptable")[1]
-
-    def answers(self, entry: Entry, kind: AttackKind, attacker: str) -> Sequence[Answer]:
-        return self.tries.get((kind, attacker), ())
-
-    def content_hash(self, entry: Entry, kind: str) -> str | None:
-        """Nothing here is a file."""
-        return None
-
-
-def _there(held: T | None, entry: Entry, kind: str) -> T:
-    if held is None:
-        raise UnreadableFile(entry.file(kind), "no such file")
-    return held
+        path = self.locate(entry, kind)
+        if path is None:
+            raise UnreadableFile(entry.file(kind), "no such file")
+        return path

@@ -1,7 +1,8 @@
 """The judge's steps, each a function of a round's files: verdict, release, seal, attacks, scores.
 
-A season, the server, the import of 2019, the studies and the verification all call these; none of
-them writes anything.
+A season, the server and the verification all call these, and the import of 2019 in part; none of
+them writes anything. Studies, lessons and `tc.publish` have no files: they share `published` and
+`Scorer`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from tracecup.traces import IdTable, SetTraces, Traces
 SEALED = ("orgtraces", "anotraces", "ptable")
 """The files of a data set that a commitment fixes."""
 BENCHMARK_METHOD = "None"
-CEILING_ATTACK = "Prior-T"
 
 
 class Hashed(Protocol):
@@ -234,11 +234,7 @@ def score_release(files: RoundFiles, entry: Entry, attackers: Iterable[str]) -> 
 def collect(
     judge: Judge, entry: Entry, case: Case, truth: Truth, cells: Mapping[str, CellScores]
 ) -> ReleaseScores:
-    """The row of a release from its cells.
-
-    The ceiling is the score of an attacker who never looks at the release.
-    """
-    guess = run_attack("trace", CEILING_ATTACK, case, None)
-    ceiling = judge.score(Truth(truth.original), {"trace": [guess]}).trace
-    assert ceiling is not None
-    return ReleaseScores(entry, cells, judge.scorer.user_weights(truth.original), ceiling.value)
+    """The row of a release from its cells."""
+    scorer, original = judge.scorer, truth.original
+    ceiling = scorer.ceiling(case, original)
+    return ReleaseScores(entry, cells, scorer.user_weights(original), ceiling.value)

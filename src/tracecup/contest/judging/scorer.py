@@ -5,16 +5,28 @@ The judge has one; studies score with the contest's rules and their own traces.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup.attack import Case
 from tracecup.city import City
-from tracecup.contest.judging.answers import Answers, CellScores, Truth, score_answers
+from tracecup.contest.challenges import AttackKind
+from tracecup.contest.judging.answers import (
+    ANSWERS,
+    Answer,
+    Answers,
+    CellScores,
+    Part,
+    Truth,
+    run_attack,
+    score_answers,
+)
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.rules import ScoreRules
-from tracecup.score import UtilityScore, utility_score
+from tracecup.score import Score, UtilityScore, utility_score
 from tracecup.traces import SetTraces, Traces
 
 
@@ -35,6 +47,7 @@ class Verdict:
         return self.utility is not None
 
 
+CEILING_ATTACK = "Prior-T"
 NOTHING = Verdict(False, Reason.of("nothing"))
 
 
@@ -45,10 +58,10 @@ class Scorer:
     city: City
     rules: ScoreRules = field(default_factory=ScoreRules)
 
-    def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
-        """Judge obfuscated traces by their utility."""
+    def utility(self, original: Traces, obfuscated: SetTraces) -> UtilityScore:
+        """s_U of obfuscated traces by the rules, and whether it reaches their floor."""
         rules = self.rules
-        utility = utility_score(
+        return utility_score(
             self.city,
             original,
             obfuscated,
@@ -56,6 +69,10 @@ class Scorer:
             reach_km=rules.lambda_u,
             floor=rules.utility_floor,
         )
+
+    def verdict(self, original: Traces, obfuscated: SetTraces) -> Verdict:
+        """Judge obfuscated traces by their utility."""
+        utility = self.utility(original, obfuscated)
         reason = Reason.of(
             "reaches-floor" if utility.valid else "below-floor",
             value=f"{utility.value:.6f}",
@@ -71,3 +88,13 @@ class Scorer:
     def score(self, truth: Truth, answers: Answers) -> CellScores:
         """Score what one attacker handed in against one target; the stronger try counts."""
         return score_answers(self, truth, answers)
+
+    def score_answer(self, truth: Truth, kind: AttackKind, answer: Answer) -> Mapping[Part, Score]:
+        """The score of one answer, under its kind, and what is shown beside it."""
+        how = ANSWERS[kind]
+        return {kind: how.score(self, truth, answer), **how.beside(self, truth, answer)}
+
+    def ceiling(self, case: Case, original: Traces) -> Score:
+        """s_T of an attacker who never looks at the release: none is credited with more."""
+        guess = run_attack("trace", CEILING_ATTACK, case, None)
+        return self.score_answer(Truth(original), "trace", guess)["trace"]

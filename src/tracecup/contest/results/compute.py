@@ -18,6 +18,7 @@ from tracecup.contest.entries import Entry
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.judging.release_scores import ReleaseScores
 from tracecup.contest.results.tables import ResultTable, Value
+from tracecup.contest.results.users import USERS, user_table
 from tracecup.contest.rules import Rules
 from tracecup.contest.sheets import FILE_COLUMN, MINIMUM_COLUMN, Sheet, column_of, write_sheet
 from tracecup.contest.smallfiles import write_json
@@ -40,7 +41,6 @@ RELEASE_COLUMNS = (
 AWARD_COLUMNS = (
     "award", "title", "rank", "rank_low", "rank_high", "team", "value", "better", "excluded",
 )  # fmt: skip
-USER_COLUMNS = ("pubtraces", "user", "s_T", "found_by", "attacks")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ def compute_results(
         "cells": _cell_table(targets, attacks),
         "sums": sum_table(board, counted),
         "awards": award_table(awards, ranks),
-        "users": _user_table(targets, board),
+        USERS: user_table(targets, board),
         "utility": _utility_table(submissions),
     }
     sheets = {kind: Sheet.of(_competing(board.board(kind))) for kind in ATTACK_KINDS}
@@ -231,23 +231,6 @@ def award_table(
                 [key, award.title, None, None, None, column_of(team), None, award.better, reason]
             )
     return ResultTable.of_rows(AWARD_COLUMNS, rows)
-
-
-def _user_table(targets: Sequence[ReleaseScores], board: Scoreboard) -> ResultTable:
-    """Each user's own s_T under the strongest attack, and how many attackers found her."""
-    columns: dict[str, list[Value]] = {name: [] for name in USER_COLUMNS}
-    for target in targets:
-        name, m = target.entry.release, len(target.weights)
-        strongest = board.trace.strongest(name)
-        found = [score.per_user == 0 for score in target.of("reid").values()]
-        columns["pubtraces"] += [name] * m
-        columns["user"] += list(range(1, m + 1))
-        columns["s_T"] += (
-            target.of("trace")[strongest[0]].per_user.tolist() if strongest else [None] * m
-        )
-        columns["found_by"] += np.sum(found, axis=0, dtype=int).tolist() if found else [0] * m
-        columns["attacks"] += [len(found)] * m
-    return ResultTable(columns)
 
 
 def _utility_table(submissions: Mapping[Entry, JudgedRelease]) -> ResultTable:

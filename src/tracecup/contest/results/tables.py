@@ -102,6 +102,17 @@ def read_table(path: Path) -> ResultTable:
     return ResultTable(decoded(path, TABLE_LIMITS, look, most_columns=MOST_COLUMNS))
 
 
+def csv_rows(path: Path, first: str) -> list[dict[str, str]]:
+    """The rows of a written CSV that begin with a word, as it spells them (empty means none).
+
+    `first` is a word that needs no quotes; other rows are passed over.
+    """
+    with path.open(newline="", encoding="utf-8") as file:
+        head = file.readline()
+        lines = [line for line in file if line.startswith(f"{first},")]
+    return list(csv.DictReader(io.StringIO(head + "".join(lines))))
+
+
 def spelled(value: Value) -> str:
     """A value as a result file writes it.
 

@@ -23,6 +23,7 @@ from tracecup.server.entries import data_sets, entry_of, judged_of, keep_file, s
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import NotNow, enqueue
 from tracecup.server.models import Contest, Job, Release, Round, StoredFile, Team
+from tracecup.server.models.filekinds import RELEASED
 from tracecup.server.storage import store
 from tracecup.server.submissions.choices import counting
 from tracecup.server.web.arrivals import FOLDER, is_awaited
@@ -113,14 +114,8 @@ def publish_round(round: Round, actor: Actor = SYSTEM, why: str = "") -> None:
         at = clock.contest_now(round.contest)
         held = commitments(round)
         blob = store().put_blocks([json_text(held).encode()], 1 << 30)
-        keep_file(
-            round, COMMITMENTS_FILE, blob, kind="commitments", audience="all", visible_from=at
-        )
-        names = [
-            entry_of(row).file(kind)
-            for row in published_releases(round)
-            for kind in ("pubtraces", "reftraces")
-        ]
+        keep_file(round, COMMITMENTS_FILE, blob, kind="commitments", visible_from=at)
+        names = [entry_of(row).file(kind) for row in published_releases(round) for kind in RELEASED]
         StoredFile.objects.filter(round=round, name__in=names).update(
             audience="all", visible_from=at
         )

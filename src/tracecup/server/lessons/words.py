@@ -56,8 +56,8 @@ _STEPS = {
     ("pseudonyms", "most"): (
         gettext_noop("Name four of five"),
         gettext_noop(
-            "Use that every person has one pseudonym: what is taken is taken. "
-            "At least four of five must be right."
+            "Each person has exactly one pseudonym, so a user you have already named is no longer "
+            "available. At least four of five must be right."
         ),
     ),
     ("noise", "half"): (

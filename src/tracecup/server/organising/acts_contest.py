@@ -16,6 +16,7 @@ from ninja import Field, Schema
 from tracecup.server.errors import not_found
 from tracecup.server.jobs import data as queue
 from tracecup.server.models import Appeal, Job
+from tracecup.server.models.filekinds import CITY_FILES, KIND_OF_FILE
 from tracecup.server.organising import contests, repairs, rulechange
 from tracecup.server.organising import data as run
 from tracecup.server.organising import data_site as run_site
@@ -209,10 +210,7 @@ def details(at: At, body: Details) -> Done:
     return Done(gettext("Saved."), lambda: run_site.settings_page(at.role))
 
 
-CITY_CHOICES = [
-    ("city", _("the table of regions (info_region.csv)")),
-    ("model", _("the model of its people (tracecup train)")),
-]
+CITY_CHOICES = [(kind, _(KIND_OF_FILE[kind].label)) for kind in CITY_FILES]
 
 
 class CityFile(Why):

@@ -13,7 +13,7 @@ from typing import Any
 
 from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE, COMMITMENTS_FILE, Archive
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS, AttackKind
-from tracecup.contest.entries import BENCHMARK_TEAM, Entry, team_label
+from tracecup.contest.entries import BENCHMARK_TEAM, Entry, opening_name
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.contest.judging.judged import JudgedRelease
 from tracecup.contest.rules import CityRules, Rules
@@ -34,12 +34,17 @@ from tracecup.server.models import (
     Submission,
     Team,
 )
+from tracecup.server.models.filekinds import (
+    KIND_OF_FILE,
+    RELEASED,
+    SHARED_FILES,
+    TRUTH,
+    Audience,
+)
 from tracecup.server.organising.contests import create_contest
 from tracecup.server.results.service import compute_result_set
 from tracecup.server.storage import Blob, store
 from tracecup.server.teams.registration import insert_team
-
-TRUTH = ("reftraces", "orgtraces", "pubtraces", "ptable")
 
 
 @dataclass(frozen=True)
@@ -159,16 +164,18 @@ class ContestRows:
 
     def rows(self, answers: Sequence[ScoredAnswer]) -> None:
         """Files, submissions, releases, commitments."""
-        for name in (CITY_FILE, CLOCK_FILE):
-            kind, blob = name.removesuffix(".csv"), self.stored.blob(self.archive.public / name)
-            keep_file(self.round, name, blob, kind=kind, audience="all", visible_from=self.at)
+        for kind in SHARED_FILES:
+            name = KIND_OF_FILE[kind].file
+            blob = self.stored.blob(self.archive.public / name)
+            keep_file(self.round, name, blob, kind=kind, visible_from=self.at)
         for there, here in zip(self.archive.samples, SAMPLES, strict=True):
-            self.files(there, DataSet(here), dict.fromkeys(TRUTH, "all"))
+            self.files(there, DataSet(here), dict.fromkeys(TRUTH))
         for entry, given in self.judged.items():
-            out = "all" if given.published else "judge"
-            whose = {"reftraces": out, "pubtraces": out, "ptable": "judge"}
-            whose["orgtraces"] = "team" if entry.team else "judge"
-            whose |= {"anotraces": "judge"} if entry.is_benchmark else {}
+            out: Audience = "all" if given.published else "judge"
+            whose: dict[str, Audience | None] = {
+                kind: out if kind in RELEASED else None for kind in TRUTH
+            }
+            whose |= {"anotraces": None} if entry.is_benchmark else {}
             self.files(entry, DataSet(entry, self.teams.get(entry.team)), whose)
         self.releases(answers)
         for answer in answers:
@@ -180,12 +187,14 @@ class ContestRows:
             COMMITMENTS_FILE,
             store().put_blocks([held.encode()], 1 << 30),
             kind="commitments",
-            audience="all",
             visible_from=self.at,
         )
 
-    def files(self, entry: Entry, own: DataSet, audiences: Mapping[str, str]) -> None:
-        """Name the files of a data set; sample teams have other numbers in the archive."""
+    def files(self, entry: Entry, own: DataSet, audiences: Mapping[str, Audience | None]) -> None:
+        """Name the files of a data set, None: for whom their kind is.
+
+        Sample teams have other numbers in the archive.
+        """
         for kind, audience in audiences.items():
             blob = self.stored.get(self.archive.locate(entry, kind))
             if blob is not None:
@@ -205,8 +214,8 @@ class ContestRows:
             opening = self.stored.blob(self.archive.opening_file(number, opened=False))
             own = [entry for entry in self.judged if entry.team == number]
             whose = DataSet(own[0], self.teams.get(number))
-            name = f"opening_{team_label(number)}.txt"
-            keep_file(self.round, name, opening, kind="opening", audience="judge", data_set=whose)
+            name = opening_name(number)
+            keep_file(self.round, name, opening, kind="opening", data_set=whose)
             for entry in own:
                 samples = [one for one in answers if one.entry == entry and not one.by_team]
                 # An opening is its own text: its SHA-256 is the commitment.
@@ -264,7 +273,7 @@ class ContestRows:
         for column, answer in held.items():
             kind, blob = ANSWER_FILES[answer.kind], self.stored.blob(answer.path)
             name = entry.answer(kind, column)
-            keep_file(self.round, name, blob, kind=kind, audience="judge", data_set=own)
+            keep_file(self.round, name, blob, kind=kind, data_set=own)
             scores[column] = {
                 **(answer.scores or {}),
                 "attack": named[column],

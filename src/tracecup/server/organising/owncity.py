@@ -7,7 +7,7 @@ path that a text names is ever read.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -22,6 +22,7 @@ from tracecup.server.locks import (
     locked,
 )
 from tracecup.server.models import Contest, StoredFile
+from tracecup.server.models.filekinds import CITY_FILES, KIND_OF_FILE
 from tracecup.server.organising.rulechange import (
     make_data_anew,
 )
@@ -29,9 +30,6 @@ from tracecup.server.reasons import (
     require_reason,
 )
 from tracecup.server.storage import store
-
-CityFile = Literal["city", "model"]
-CITY_FILES: tuple[CityFile, ...] = ("city", "model")
 
 
 def set_city_file(
@@ -60,7 +58,7 @@ def set_city_file(
             name=f"own_{kind}",
             sha256=blob.sha256,
             size=blob.size,
-            audience="judge",
+            audience=KIND_OF_FILE[kind].audience,
             created_at=clock.now(),
         )
         log.record(
@@ -81,7 +79,7 @@ def own_files(contest: Contest) -> list[StoredFile]:
     return list(contest.files.filter(kind__in=CITY_FILES, round=None).order_by("kind"))
 
 
-def missing_files(contest: Contest) -> list[CityFile]:
+def missing_files(contest: Contest) -> list[str]:
     """The files that the rules need and nobody has given yet."""
     if contest.rules.city.file is None:
         return []

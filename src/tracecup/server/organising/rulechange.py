@@ -28,7 +28,7 @@ from tracecup.server.errors import Refused
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.locks import locked
 from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
-from tracecup.server.models.files import FILE_KINDS
+from tracecup.server.models.filekinds import DATA_FILES
 from tracecup.server.organising.endings import (
     Ending,
     endings,
@@ -53,7 +53,6 @@ DATA_OF_ROUND = ("days", "reference_days")
 VERDICT_KEYS = ("scores.utility_floor", "scores.utility_rule", "scores.lambda_u")
 SCORE_KEYS = ("scores.lambda_t", "scores.hospital_weight", "samples.")
 NEVER = datetime(9000, 1, 1, tzinfo=UTC)
-DATA_FILES = tuple(one.name for one in FILE_KINDS if one.of_data)
 
 
 @dataclass(frozen=True)

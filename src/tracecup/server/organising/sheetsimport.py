@@ -176,7 +176,7 @@ def _published(
 ) -> ResultSet:
     """The results of a round, published at once; its sheets are what they were computed from."""
     for name, blob in blobs.items():
-        keep_file(round, name, blob, kind="results", audience="all", visible_from=at)
+        keep_file(round, name, blob, kind="results", visible_from=at)
     inputs = "".join(blobs[f"{kind}.csv"].sha256 for kind in found.sheets)
     made: ResultSet = ResultSet.objects.create(
         round=round,

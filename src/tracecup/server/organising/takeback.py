@@ -20,9 +20,8 @@ from tracecup.server.entries import begins, entry_of
 from tracecup.server.errors import Refused
 from tracecup.server.judging.service import held_round, published_releases
 from tracecup.server.models import Download, Job, ResultSet, Round, StoredFile, Submission
+from tracecup.server.models.filekinds import OF_RESULTS, RELEASED
 from tracecup.server.reasons import require_reason
-
-OF_RESULTS = ("results", "opening", "archive", "report")
 
 
 def take_back(round: Round, actor: Actor, why: str) -> None:
@@ -82,11 +81,7 @@ def why_not(round: Round) -> str:
 
 def _published_files(round: Round) -> QuerySet[StoredFile]:
     """What attackers got with the publication."""
-    names = [
-        entry_of(row).file(kind)
-        for row in published_releases(round)
-        for kind in ("pubtraces", "reftraces")
-    ]
+    names = [entry_of(row).file(kind) for row in published_releases(round) for kind in RELEASED]
     return StoredFile.objects.filter(round=round, name__in=[*names, COMMITMENTS_FILE])
 
 

@@ -24,22 +24,16 @@ from tracecup.contest.archive.folder import (
     Archive,
     versions,
 )
-from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
-from tracecup.contest.entries import Entry, sample_entries, team_label
+from tracecup.contest.entries import Entry, opening_name, sample_entries
 from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.season import in_archive
 from tracecup.contest.smallfiles import json_text
 from tracecup.server.entries import SAMPLES, entry_of, judged_of, round_seed
-from tracecup.server.judging.compute.results import lay_out
 from tracecup.server.judging.service import commitments
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
-from tracecup.server.resultsets import (
-    newest,
-    published,
-)
-from tracecup.server.storage import store
+from tracecup.server.models.filekinds import TRUTH
 
 
 @dataclass(frozen=True)
@@ -52,19 +46,6 @@ class ArchivePlan:
     files: Mapping[str, str]
     texts: Mapping[str, str]
     received: Mapping[str, str]
-
-
-def archive_folder(round: Round, out: Path) -> Path:
-    """Write the archive of a round with results, openings and manifest into a new folder.
-
-    Its results are the published ones, else the newest.
-    """
-    chosen = published(round) or newest(round)
-    plan, blobs = archive_plan(round, chosen), store()
-    files = {name: str(blobs.checked(sha256)) for name, sha256 in plan.files.items()}
-    lay_out(out, files, plan.texts, received=plan.received)
-    write_manifest(out)
-    return out
 
 
 def archive_plan(round: Round, result_set: ResultSet | None = None) -> ArchivePlan:
@@ -92,12 +73,12 @@ class _ArchivePlanner:
         for row in self.releases:
             self.data_set(row)
         for there, here in zip(SAMPLES, sample_entries(self.teams), strict=True):
-            for kind in ("reftraces", "orgtraces", "pubtraces", "ptable"):
+            for kind in TRUTH:
                 # An imported contest may have had no sample teams.
                 if there.file(kind) in self.stored:
                     self.files[str(self.at.public_file(here, kind))] = self.stored[there.file(kind)]
         for team in range(self.teams + 1):
-            sealed = self.stored[f"opening_{team_label(team)}.txt"]
+            sealed = self.stored[opening_name(team)]
             for opened in (True, False):
                 self.files[str(self.at.opening_file(team, opened=opened))] = sealed
         tries = self.answers()

@@ -17,13 +17,12 @@ from tracecup.server import clock
 from tracecup.server.access import Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Release, ResultSet, Round, StoredFile
+from tracecup.server.models.filekinds import OFFERED
 from tracecup.server.results.data_board import Board, board
 from tracecup.server.results.divisions import DivisionAwards, division_awards
 from tracecup.server.results.naming import BENCHMARK, attacker_names
 from tracecup.server.results.service import may_see_scores
 from tracecup.server.resultsets import award_rows, overall, published
-
-OFFERED = ("archive", "report", "results")
 
 
 class CommitmentInfo(Schema):

@@ -5,8 +5,6 @@ Its row of both matrices, the risk of each user, and one user's trace in three f
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from ninja import Schema
 
 from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
+from tracecup.contest.results.users import USERS_FILE, read_users
 from tracecup.contest.sheets import team_of
 from tracecup.facts.tables import named
 from tracecup.server.access import Role
@@ -28,7 +27,6 @@ from tracecup.server.submissions import feedback
 from tracecup.server.submissions.movement import OneUser, one_user
 
 MOST_EXPOSED = 10
-USERS_FILE = "users.csv"
 
 
 class CellInfo(Schema):
@@ -192,17 +190,14 @@ def _risks(found: ResultSet, entry: Entry) -> list[UserRisk]:
     held = found.files.get(USERS_FILE)
     if held is None or not store().has(held[0]):
         return []
-    with store().checked(held[0]).open(newline="", encoding="utf-8") as file:
-        head = file.readline()
-        lines = [line for line in file if line.startswith(f"{entry.release},")]
     return [
         UserRisk(
-            user=int(row["user"]),
-            risk=None if row["s_T"] == "" else 1 - float(row["s_T"]),
-            found_by=int(row["found_by"]),
-            attacks=int(row["attacks"]),
+            user=row.user,
+            risk=None if row.s_t is None else 1 - row.s_t,
+            found_by=row.found_by,
+            attacks=row.attacks,
         )
-        for row in csv.DictReader(io.StringIO(head + "".join(lines)))
+        for row in read_users(store().checked(held[0]), entry.release)
     ]
 
 

@@ -28,16 +28,13 @@ from tracecup.server import clock
 from tracecup.server.access import Role, role_of
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Download, Round, StoredFile
-from tracecup.server.models.files import FILE_KINDS, KIND_OF_FILE
+from tracecup.server.models.filekinds import JUDGES_PAPERS, KIND_OF_FILE, TELLING
 from tracecup.server.results.readme import readme
 from tracecup.server.results.service import may_see_scores
 from tracecup.server.results.unpacked import zip_stream
 from tracecup.server.storage import store
 from tracecup.server.web.segments import Packed, Part, Segments, zip_parts
 
-JUDGES_PAPERS = tuple(one.name for one in FILE_KINDS if one.paper)
-TELLING = tuple(one.name for one in FILE_KINDS if one.telling)
-"""Kinds of files that tell scores."""
 SUMS_FILE, RULES_FILE, README_FILE = "SHA256SUMS", "contest.toml", "README.txt"
 TYPES = {
     ".csv": "text/csv; charset=utf-8",

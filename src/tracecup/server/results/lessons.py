@@ -113,9 +113,9 @@ def _uncredited(board: BoardFacts) -> Iterator[str]:
     if above:
         yield ngettext(
             "{count} release stands above what an attacker who never saw it can reach: the "
-            "attacks on it were weak, and the difference is no merit of the release.",
+            "attacks on it were weak, and the difference says nothing in its favour.",
             "{count} releases stand above what an attacker who never saw them can reach: the "
-            "attacks on them were weak, and the difference is no merit of the releases.",
+            "attacks on them were weak, and the difference says nothing in their favour.",
             len(above),
         ).format(count=len(above))
 

@@ -19,11 +19,12 @@ from tracecup.server.entries import keep_file
 from tracecup.server.jobs.queue import enqueue
 from tracecup.server.judging.compute.results import SECRET, lay_out
 from tracecup.server.models import ResultSet
+from tracecup.server.models.filekinds import KIND_OF_FILE
 from tracecup.server.results.archiving import archive_plan
 from tracecup.server.storage import store
 
 KIND = "report"
-REPORT_FILE = "report.html"
+REPORT_FILE = KIND_OF_FILE[KIND].file
 SECONDS = 300
 
 
@@ -47,7 +48,7 @@ def handle_report(payload: dict[str, Any]) -> dict[str, Any]:
         _write(found, Path(name) / "archive", out)
         blob = store().put_file(out)
     at = clock.contest_now(round.contest)
-    keep_file(round, REPORT_FILE, blob, kind=KIND, audience="all", visible_from=at)
+    keep_file(round, REPORT_FILE, blob, kind=KIND, visible_from=at)
     return {"size": blob.size}
 
 

@@ -122,7 +122,7 @@ def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> Re
             round.save(update_fields=["released_at"])
         for name, (sha256, size) in held.files.items():
             blob = Blob(sha256, size)
-            keep_file(round, name, blob, kind="results", audience="all", visible_from=at)
+            keep_file(round, name, blob, kind="results", visible_from=at)
         StoredFile.objects.filter(round=round, kind="opening").update(
             audience="all", visible_from=at
         )

@@ -22,6 +22,7 @@ from django.core import serializers
 from django.core.management.color import no_style
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, models, transaction
+from django.db.migrations.recorder import MigrationRecorder
 
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.safeio import MIB, atomic_write
@@ -236,8 +237,6 @@ def _has_rows() -> bool:
 
 
 def _migrations() -> tuple[str, ...]:
-    from django.db.migrations.recorder import MigrationRecorder
-
     done = MigrationRecorder(connection).applied_migrations()
     return tuple(sorted(name for app, name in done if app == "server"))
 

@@ -10,13 +10,12 @@ from ninja import Schema
 from tracecup.safeio import plain_name
 from tracecup.server.access import Role
 from tracecup.server.models import Round
+from tracecup.server.models.filekinds import KIND_OF_FILE
 from tracecup.server.results import downloads
 from tracecup.server.submissions.data_handed import WindowInfo, window_info
 
 GROUPS = ("city", "own", "targets", "samples", "results")
 SAMPLES = (901, 902)
-CITY = ("info_region", "info_time")
-RESULTS = ("opening", "commitments", "results", "archive", "report", "scores")
 
 
 class FileRow(Schema):
@@ -73,10 +72,8 @@ def data_page(role: Role, round: Round) -> DataPage:
 
 
 def _group(kind: str, owner: int | None, team: int) -> str:
-    if kind in CITY:
-        return "city"
-    if kind in RESULTS:
-        return "results"
+    if kind in KIND_OF_FILE and (group := KIND_OF_FILE[kind].group):
+        return group
     if owner == team:
         return "own"
     return "samples" if owner in SAMPLES else "targets"

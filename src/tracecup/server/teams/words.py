@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 
 from tracecup.contest.standing.awards import Exclusion
-from tracecup.server.models.files import KIND_OF_FILE
+from tracecup.server.models.filekinds import KIND_OF_FILE
 from tracecup.server.teams.data import NextStep
 from tracecup.server.web.words import kind as kind_word
 
@@ -53,7 +53,9 @@ _STEPS = {
         gettext_noop("Check and hand in"),
     ),
     "release-better": (
-        gettext_noop("You have a valid release. Make it better while tries are left, or rest."),
+        gettext_noop(
+            "You have a valid release. Improve it while you have tries left, or keep it as it is."
+        ),
         gettext_noop("To our releases"),
     ),
     "release-done": (
@@ -67,7 +69,10 @@ _STEPS = {
         gettext_noop("To the contest"),
     ),
     "attack-more": (
-        gettext_noop("Every target has an answer. Send better ones while tries are left, or rest."),
+        gettext_noop(
+            "Every target has an answer. Improve them while you have tries left, or keep them as "
+            "they are."
+        ),
         gettext_noop("To our attacks"),
     ),
     "wait-results": (

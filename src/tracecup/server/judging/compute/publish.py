@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.entries import Entry, team_label
+from tracecup.contest.entries import Entry, opening_name
 from tracecup.contest.judging import flow
 from tracecup.contest.judging.commitment import SCORER, derived_nonce, fresh_nonce
 from tracecup.contest.judging.judged import JudgedRelease
@@ -35,7 +35,7 @@ def shuffle(payload: dict[str, Any]) -> dict[str, Any]:
         entries.append(here)
     nonce = fresh_nonce() if seed is None else derived_nonce(seed, team)
     opening = flow.seal(setting, entries, nonce)
-    write_text(setting.out / f"opening_{team_label(team)}.txt", opening.text, secret=True)
+    write_text(setting.out / opening_name(team), opening.text, secret=True)
     return {"verdicts": verdicts, "commitment": opening.commitment, "scorer": SCORER}
 
 

@@ -18,13 +18,13 @@ from tracecup.contest.archive.manifest import write_manifest
 from tracecup.contest.archive.scored import results_of, score_all
 from tracecup.contest.judging.commitment import SCORER, content_hash
 from tracecup.contest.results.compute import write_results
+from tracecup.contest.results.users import USERS
 from tracecup.contest.smallfiles import make_folder, write_json, write_text
 from tracecup.safeio import PARQUET_MAGIC, ZSTD_MAGIC, Limits, atomic_write, magic_of, read_blocks
 
 SECRET = "secret/"
 WHOLE = Limits(max_bytes=1 << 40)
 ARCHIVE_FOLDER, ZIP_FILE = "archive", "archive.zip"
-USERS = "users"
 
 
 def of_round(payload: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracecup.contest.archive.folder import CITY_FILE, CLOCK_FILE
+from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.entries import Entry
 from tracecup.server.entries import SAMPLES, DataSet, begins, digests, keep_file, round_seed
 from tracecup.server.jobs.plausible import require_files
@@ -18,9 +18,9 @@ from tracecup.server.locks import (
     locked,
 )
 from tracecup.server.models import Contest, Job, Round, StoredFile
+from tracecup.server.models.filekinds import KIND_OF_FILE, SHARED_FILES, TEAM_FILES, TRUTH
 
-SHARED = {CITY_FILE: "info_region", CLOCK_FILE: "info_time"}
-TRACES, RELEASED = ("reftraces", "orgtraces"), ("pubtraces", "ptable")
+SHARED = {KIND_OF_FILE[name].file: name for name in SHARED_FILES}
 
 
 def prepare(job: Job) -> Task | None:
@@ -56,18 +56,17 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     if job.payload["entry"] is None:
         require_files(outputs, SHARED)
         for name, blob in outputs.items():
-            keep_file(round, name, blob, kind=SHARED[name], audience="all", visible_from=at)
+            keep_file(round, name, blob, kind=SHARED[name], visible_from=at)
         Contest.objects.filter(pk=contest.pk).update(city_sha256=outputs[CITY_FILE].sha256)
         return
     entry = Entry(*job.payload["entry"])
     team = contest.teams.filter(number=entry.team).first()
     own = DataSet(entry, team)
-    audience = "all" if own.is_sample else "team" if team else "judge"
-    kinds = (*TRACES, *RELEASED) if own.is_sample else TRACES
+    kinds = TRUTH if own.is_sample else TEAM_FILES
     require_files(outputs, [entry.file(kind) for kind in kinds])
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
-        keep_file(round, name, blob, kind=kind, audience=audience, data_set=own, visible_from=at)
+        keep_file(round, name, blob, kind=kind, data_set=own, visible_from=at)
 
 
 def _round(job: Job) -> Round:

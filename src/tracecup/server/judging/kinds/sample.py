@@ -13,15 +13,14 @@ from tracecup.server.entries import DataSet, digests, entry_of, keep_file, round
 from tracecup.server.jobs.plausible import require_files, require_score
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, Release
-
-FILES = ("reftraces", "pubtraces", "orgtraces", "ptable")
+from tracecup.server.models.filekinds import TRUTH
 
 
 def prepare(job: Job) -> Task | None:
     """The release, and the truth to score with."""
     release = _release(job)
     round, entry = release.round, entry_of(release)
-    names = [CITY_FILE, *(entry.file(kind) for kind in FILES)]
+    names = [CITY_FILE, *(entry.file(kind) for kind in TRUTH)]
     payload = {
         "rules": round.contest.rules_text,
         "round": round.name,
@@ -52,7 +51,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
         require_score(score)
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
-        keep_file(release.round, name, blob, kind=kind, audience="judge", data_set=own)
+        keep_file(release.round, name, blob, kind=kind, data_set=own)
     inputs = result["inputs_sha256"]
     release.scores = {
         column: {**score, "inputs_sha256": inputs} for column, score in result["scores"].items()

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from tracecup.contest.archive.folder import CITY_FILE
-from tracecup.contest.entries import team_label
+from tracecup.contest.entries import opening_name
 from tracecup.contest.judging.flow import BENCHMARK_METHOD
 from tracecup.server import auditlog as log
 from tracecup.server import clock
@@ -78,10 +78,10 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
         for kind in ("anotraces", "pubtraces", "ptable"):
             name = entry.file(kind)
             if name in outputs:
-                keep_file(round, name, outputs[name], kind=kind, audience="judge", data_set=one)
+                keep_file(round, name, outputs[name], kind=kind, data_set=one)
     whose = sets_of(round, team)[0]
-    name = f"opening_{team_label(whose.entry.team)}.txt"
-    keep_file(round, name, outputs[name], kind="opening", audience="judge", data_set=whose)
+    name = opening_name(whose.entry.team)
+    keep_file(round, name, outputs[name], kind="opening", data_set=whose)
     _end_if_last(round)
 
 
@@ -96,7 +96,7 @@ def _require_plausible(
     the commitment's.
     """
     own = sets_of(round, team)
-    opening = f"opening_{team_label(own[0].entry.team)}.txt"
+    opening = opening_name(own[0].entry.team)
     wanted = [opening]
     require_files(result["verdicts"], [one.entry.label for one in own])
     for one in own:

@@ -13,6 +13,7 @@ from tracecup.server.jobs.plausible import require_files
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.results import ZIP_FILE
 from tracecup.server.models import Job, ResultSet, Round
+from tracecup.server.models.filekinds import Audience
 from tracecup.server.results.archiving import archive_plan
 
 PATIENCE = 8
@@ -32,7 +33,7 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     found = Round.objects.select_for_update(no_key=True)
     round = found.get(pk=_result_set(job).round_id)
     name = f"{round.contest.slug}-{round.name}.zip"
-    audience = "all" if round.archive_open else "judge"
+    audience: Audience = "all" if round.archive_open else "judge"
     require_files(outputs, [ZIP_FILE])
     now = clock.contest_now(round.contest)
     keep_file(round, name, outputs[ZIP_FILE], kind="archive", audience=audience, visible_from=now)

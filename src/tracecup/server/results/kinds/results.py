@@ -43,7 +43,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     require_tables(result["tables"])
     for name, blob in outputs.items():
         kept = f"set{found.number:02d}_{name}"
-        keep_file(round, kept, blob, kind="scores", audience="judge")
+        keep_file(round, kept, blob, kind="scores")
     found.files = {name: [blob.sha256, blob.size] for name, blob in outputs.items()}
     found.tables, found.summary = result["tables"], result["summary"]
     found.scorer, found.seconds = result["scorer"], result["seconds"]
