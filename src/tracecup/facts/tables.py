@@ -118,7 +118,7 @@ def _releases(
             **_minima(row, names),
             guessing=guessing_bound(rules.users),
             group=group_of_method(row["method"] or ""),
-            ceiling=_lowest(row["s_T_ceiling"], unseeing.get(row["pubtraces"])),
+            ceiling=_ceiling(row, unseeing),
             true_link=_true_link(rules.scores, row["utility"]),
             expected_error_km=row["expected_error_km"],
             place=places[row["team"]].rank if row["team"] in places else None,
@@ -126,6 +126,12 @@ def _releases(
         )
         for row in rows
     )
+
+
+def _ceiling(row: Mapping[str, Any], unseeing: Mapping[str, float]) -> float | None:
+    """The lowest s_T of those who never saw the release; None until results tell it."""
+    told: float | None = row["s_T_ceiling"]
+    return None if told is None else min(told, unseeing.get(row["pubtraces"], told))
 
 
 def _blind_samples(cells: Rows) -> dict[str, float]:
@@ -137,14 +143,10 @@ def _blind_samples(cells: Rows) -> dict[str, float]:
     for row in cells:
         if team_of(row["attacker"]).isdigit() or not is_blind(row["attack"] or ""):
             continue
-        lowest = _lowest(row["score"], found.get(row["pubtraces"]))
-        if row["kind"] == "trace" and lowest is not None:
-            found[row["pubtraces"]] = lowest
+        if row["kind"] == "trace" and row["score"] is not None:
+            file = row["pubtraces"]
+            found[file] = min(row["score"], found.get(file, row["score"]))
     return found
-
-
-def _lowest(*scores: float | None) -> float | None:
-    return min((score for score in scores if score is not None), default=None)
 
 
 def _minima(row: Mapping[str, Any], names: Names) -> dict[str, Any]:
