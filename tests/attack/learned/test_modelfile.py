@@ -1,6 +1,8 @@
 import io
 import json
+import os
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +19,10 @@ from tracecup.attack.learned import (
     Training,
     attack_model,
     defence_model,
+    shipped_suits,
 )
 from tracecup.attack.learned.modelfile import LIMITS
-from tracecup.city import City, Grid
+from tracecup.city import City, Grid, Places
 from tracecup.datasets import Metropolis
 from tracecup.errors import InvalidFile, InvalidTraces, UnreadableFile
 
@@ -78,6 +81,37 @@ class TestLearnedModel:
     def test_another_ground_is_refused(self):
         with pytest.raises(InvalidTraces, match="trained for 3 x 2 regions of 341 x 347 m and 2"):
             GROUND.check(CITY, 3)
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            City(CITY.grid, hospitals=[3]),
+            City(CITY.grid),
+            City(Grid.from_metres(3, 2, width_m=341.25, height_m=346.875, west=0.5), [4]),
+        ],
+        ids=["other hospitals", "no hospitals", "elsewhere"],
+    )
+    def test_another_city_of_the_same_grid_is_refused(self, other):
+        with pytest.raises(InvalidTraces, match="another city; train one .*`tracecup attack"):
+            GROUND.check(other, 2)
+
+    def test_names_and_last_digits_do_not_matter(self):
+        grid = replace(CITY.grid, latitudes=tuple(y + 1e-13 for y in CITY.grid.latitudes))
+        GROUND.check(City(grid, [4], Places.of([("food/Cafe", 0.001, 0.001, 0)])), 2)
+
+    def test_a_file_that_was_trained_again_is_read_again(self, tmp_path):
+        path = tmp_path / "model.npz"
+        attack().save(path)
+        first = attack_model(str(path))
+        assert attack_model(str(path)) is first
+        replace(attack(), slope=2.5).save(path)
+        os.utime(path, ns=(1, 1))
+        assert attack_model(str(path)).slope == 2.5
+        defence().save(path)
+        assert defence_model(str(path)).group == 5
+        replace(defence(), group=7).save(path)
+        os.utime(path, ns=(2, 2))
+        assert defence_model(str(path)).group == 7
 
 
 class TestDefenceModel:
@@ -188,6 +222,10 @@ class TestHostileFiles:
             (lambda h: h["ground"].update(nx=10**30), "ground.nx: found 10{30}, expected a whole"),
             (lambda h: h["ground"].update(km_x=float("inf")), "ground.km_x: found inf"),
             (lambda h: h["ground"].update(slots=3), "sizes.T: found 2, expected 3"),
+            (lambda h: h["ground"].pop("digest"), "ground.digest: found nothing, expected 64 hex"),
+            (lambda h: h["ground"].update(digest="A" * 64), "ground.digest: found A{40}"),
+            (lambda h: h["ground"].update(digest="0" * 64 + "\n"), "ground.digest: found 0{40}"),
+            (lambda h: h["ground"].update(digest=7), "ground.digest: found 7, expected 64 hexa"),
             (lambda h: h["sizes"].pop("two"), "'two'"),
             (lambda h: h["sizes"].update(N=-6), "sizes.N: found -6, expected a whole number"),
             (lambda h: h["sizes"].update(N=6.0), "sizes.N: found 6.0, expected a whole number"),
@@ -209,7 +247,8 @@ class TestHostileFiles:
         [
             ({"noise": float("nan")}, "settings.noise: found nan, expected a number from 0"),
             ({"noise": 22, "group": 1}, "settings.group: found 1, expected a whole number from 2"),
-            ({"weight": -1}, "settings.weight: found -1, expected a number from 0"),
+            ({"weight": -1}, "settings.weight: found -1, expected a number from 1e-09"),
+            ({"weight": 0}, "settings.weight: found 0, expected a number from 1e-09"),
             ({"sigma": 1}, "settings.sigma: found another field"),
         ],
     )
@@ -218,6 +257,40 @@ class TestHostileFiles:
         rewritten(path, lambda header, arrays: header["settings"].update(settings))
         with pytest.raises(InvalidFile, match=told):
             DefenceModel.load(path)
+
+    @pytest.mark.parametrize(
+        ("name", "value", "told"),
+        [
+            ("slope", 3e38, r"array.slope: found 3e\+38, expected at most 65504"),
+            ("table", -1e30, r"array.table: found 1e\+30, expected at most 65504"),
+            ("release_out", 7e4, "array.release_out: found 70000, expected at most 65504"),
+            ("tau", 0.0, "array.tau: found 0.0, expected a number from"),
+            ("tau", -2.0, "array.tau: found -2.0, expected a number from"),
+        ],
+    )
+    def test_numbers_that_no_training_makes(self, path, name, value, told):
+        def change(header, arrays):
+            arrays[name] = np.full_like(arrays[name], value, dtype=np.float32)
+            header["sha256"] = digest_of({n: held for n, held in arrays.items() if n != "header"})
+
+        rewritten(path, change)
+        with pytest.raises(InvalidFile, match=told):
+            LearnedModel.load(path)
+
+    def test_scales_that_no_training_makes(self, path):
+        defence().save(path)
+
+        def change(header, arrays):
+            arrays["model_mix_scale"] = np.full_like(arrays["model_mix_scale"], 1e30)
+            header["sha256"] = digest_of({n: held for n, held in arrays.items() if n != "header"})
+
+        rewritten(path, change)
+        with pytest.raises(InvalidFile, match=r"array.model_mix: found 6.3e\+31, expected at most"):
+            DefenceModel.load(path)
+
+    def test_a_temperature_below_all_is_written_as_the_least(self, path):
+        replace(attack(), tau=-3.0).save(path)
+        assert 0 < LearnedModel.load(path).tau < 1e-5
 
     def test_a_defence_without_models(self, path):
         defence().save(path)
@@ -300,3 +373,12 @@ class TestShipped:
         model = defence_model(SHIPPED)
         model.ground.check(Metropolis().city, 20)
         assert len(model.models) == 11
+
+    def test_both_know_the_built_in_city_from_others_of_its_grid(self):
+        city = Metropolis().city
+        assert attack_model(SHIPPED).ground == defence_model(SHIPPED).ground
+        assert shipped_suits(city, 20)
+        assert not shipped_suits(city, 10)
+        mirrored = [city.n_regions - 1 - region for region in city.hospitals]
+        for hospitals in (mirrored, [], city.hospitals[1:]):
+            assert not shipped_suits(City(city.grid, hospitals), 20)

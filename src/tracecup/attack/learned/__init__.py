@@ -5,6 +5,7 @@ Importing this package makes Learned-R and Learned-T known by name.
 
 from tracecup.attack.learned.methods import LearnedR, LearnedT
 from tracecup.attack.learned.modelfile import (
+    DEFEND,
     SHIPPED,
     DefenceModel,
     Ground,
@@ -18,6 +19,7 @@ from tracecup.attack.learned.network import Network
 from tracecup.attack.learned.shape import NetworkShape
 
 __all__ = [
+    "DEFEND",
     "SHIPPED",
     "DefenceModel",
     "Ground",

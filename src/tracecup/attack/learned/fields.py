@@ -6,6 +6,7 @@ A file comes from anybody: what does not fit is refused by name, and texts are m
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -68,6 +69,14 @@ class Fields:
         if not fits and not (unknown and type(value) is float and math.isnan(value)):
             raise self.refused(name, value, expected)
         return float(value)
+
+    def hexadecimal(self, name: str, digits: int) -> str:
+        """A text of exactly so many hexadecimal digits, small letters."""
+        expected = f"{digits} hexadecimal digits"
+        value = self._of(name, expected)
+        if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+            raise self.refused(name, value, expected)
+        return value
 
     def text(self, name: str, longest: int) -> str:
         """A text of at most so many characters; what cannot be printed becomes a question mark."""

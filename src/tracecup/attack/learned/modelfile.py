@@ -7,6 +7,7 @@ anything is computed with them.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
@@ -37,11 +38,20 @@ MAX_GROUP = 1 << 20
 MAX_KM = 1e3
 MAX_SETTING = 1e9
 """Noise, weight and loss at most, wherever they come from."""
+LEAST_WEIGHT, LEAST_TAU = 1e-9, 1e-6
+"""A search takes the weight's logarithm, and scores are divided by the temperature."""
+MAX_NUMBER = 65504.0
+"""The largest number of an array, which half precision can hold: sums of products stay finite."""
+DIGEST_DIGITS = 64
 MAX_SEED = 2**128
 """Seeds that derive from others have 128 bits (`rng.child_seed`)."""
 MAX_NAMES, MAX_NAME, MAX_TEXT = 1000, 400, 2000
 """Defences that a model was trained on, and characters of a name and of a text."""
 LIMITS = Limits(max_bytes=512 * MIB)
+
+ATTACK_TRAINING = "tracecup attack train"
+DEFEND = "tracecup defend train"
+"""What trains a model for another city, as errors say it."""
 
 SIDES: dict[str, tuple[str, ...]] = {
     "first": ("F", "h"),
@@ -104,25 +114,41 @@ DEFENCE = ArchiveFormat(
 
 @dataclass(frozen=True)
 class Ground:
-    """The city and the day that a model was trained for; answers elsewhere would mean nothing."""
+    """The city and the day that a model was trained for; answers elsewhere would mean nothing.
+
+    A network has numbers of its own for every region, so a city with the same grid is another one
+    if its hospitals or its place on earth differ (to 1e-4 degrees): `digest` is a hash of both.
+    Names and places do not matter.
+    """
 
     nx: int
     ny: int
     km_x: float
     km_y: float
     slots: int
+    digest: str
 
     @classmethod
     def of(cls, city: City, slots: int) -> Ground:
         """The ground of a city whose day has `slots` slots."""
         grid = city.grid
-        return cls(grid.nx, grid.ny, round(grid.km_x, 6), round(grid.km_y, 6), slots)
+        corner = [round(grid.latitudes[0], 4), round(grid.longitudes[0], 4)]
+        kept = json.dumps([corner, [int(region) for region in city.hospitals]])
+        digest = hashlib.sha256(kept.encode()).hexdigest()
+        return cls(grid.nx, grid.ny, round(grid.km_x, 6), round(grid.km_y, 6), slots, digest)
 
-    def check(self, city: City, slots: int) -> None:
-        """Raise `InvalidTraces` unless a case stands on the same ground."""
+    def check(self, city: City, slots: int, training: str = ATTACK_TRAINING) -> None:
+        """Raise `InvalidTraces` unless a case stands on the same ground; `training` makes it so."""
         found = Ground.of(city, slots)
-        if found != self:
-            raise InvalidTraces(f"the model was trained for {self}, the case has {found}")
+        if found == self:
+            return
+        why = f"the model was trained for {self}, the case has {found}"
+        if replace(found, digest=self.digest) == self:
+            why = (
+                f"the model was trained for {self}, and this city has the same, but its hospitals "
+                "or its coordinates are others: it is another city"
+            )
+        raise InvalidTraces(f"{why}; train one for this city (`{training}`) and name its file")
 
     def __str__(self) -> str:
         return (
@@ -187,7 +213,7 @@ class LearnedModel:
             "kernel": _half(self.kernel),
             "table": _half(self.table),
             "slope": np.array(self.slope, dtype=np.float32),
-            "tau": np.array(self.tau, dtype=np.float32),
+            "tau": np.array(max(self.tau, LEAST_TAU), dtype=np.float32),
         }
         sizes = _sizes("release_", self.release.shape) | _sizes("prior_", self.prior.shape)
         sizes |= {"two": 2, "offsets": self.kernel.shape[1]}
@@ -201,6 +227,8 @@ class LearnedModel:
             ground, training, sizes = _heads(header)
             sizes.only("offsets", (2 * ground.nx - 1) * (2 * ground.ny - 1))
             sizes.only("two", 2)
+            _check_size(ATTACK, path, arrays)
+            tau = Fields({"tau": float(arrays["tau"])}, "array")
             return cls(
                 ground,
                 training,
@@ -209,7 +237,7 @@ class LearnedModel:
                 arrays["kernel"].astype(np.float32),
                 arrays["table"].astype(np.float32),
                 float(arrays["slope"]),
-                float(arrays["tau"]),
+                tau.number("tau", LEAST_TAU / 2, MAX_NUMBER),
             )
 
 
@@ -266,6 +294,7 @@ class DefenceModel:
             settings = Fields(header).part("settings", "group", "noise", "weight")
             for name in (f"{prefix}{name}" for prefix in ("prior_", "model_") for name in COARSE):
                 arrays[name] = arrays[name] * arrays[f"{name}_scale"][..., None, :]
+            _check_size(DEFENCE, path, arrays)
             models = tuple(
                 _network("model_", sizes, {name: held[k] for name, held in arrays.items()
                                            if name.startswith("model_")})
@@ -278,25 +307,44 @@ class DefenceModel:
                 models,
                 settings.whole("group", 2, MAX_GROUP),
                 settings.number("noise", 0, MAX_SETTING),
-                settings.number("weight", 0, MAX_SETTING),
+                settings.number("weight", LEAST_WEIGHT, MAX_SETTING),
             )
 
 
-@lru_cache(maxsize=2)
 def attack_model(name: str) -> LearnedModel:
     """The learned attack of a file, or the shipped one."""
-    return LearnedModel.load(_path_of(name, "attack"))
+    path = _path_of(name, "attack")
+    return _attack_of(path, _written(path))
 
 
 def shipped_suits(city: City, slots: int) -> bool:
-    """Whether the model that comes with the package was trained for such a city and clock."""
+    """Whether the model that comes with the package was trained for that city and clock."""
     return Ground.of(city, slots) == attack_model(SHIPPED).ground
 
 
-@lru_cache(maxsize=2)
 def defence_model(name: str) -> DefenceModel:
     """The trained defence of a file, or the shipped one."""
-    return DefenceModel.load(_path_of(name, "defence"))
+    path = _path_of(name, "defence")
+    return _defence_of(path, _written(path))
+
+
+@lru_cache(maxsize=2)
+def _attack_of(path: Path, written: tuple[int, int]) -> LearnedModel:
+    return LearnedModel.load(path)
+
+
+@lru_cache(maxsize=2)
+def _defence_of(path: Path, written: tuple[int, int]) -> DefenceModel:
+    return DefenceModel.load(path)
+
+
+def _written(path: Path) -> tuple[int, int]:
+    """When a file was written and how long it is: one that was trained again is read again."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0  # reading it will say what is wrong
+    return found.st_mtime_ns, found.st_size
 
 
 def _path_of(name: str, kind: str) -> Path:
@@ -341,6 +389,7 @@ def _heads(header: Mapping[str, Any]) -> tuple[Ground, Training, Fields]:
         where.number("km_x", 0, MAX_KM),
         where.number("km_y", 0, MAX_KM),
         where.whole("slots", 1, MAX_SIDE),
+        where.hexadecimal("digest", DIGEST_DIGITS),
     )
     told = held.part("training", *(field.name for field in fields(Training)))
     training = Training(
@@ -398,3 +447,11 @@ def _read(form: ArchiveFormat, path: str | PathLike[str]) -> tuple[dict[str, Any
         plain = Path(folder) / "model.npz"
         plain.write_bytes(b"".join(read_blocks(path, LIMITS)))
         return form.read(plain, named=path)
+
+
+def _check_size(form: ArchiveFormat, path: str | PathLike[str], arrays: Arrays) -> None:
+    """Refuse numbers that no training makes and that would overflow where they are multiplied."""
+    for name, held in arrays.items():
+        largest = max(float(held.max(initial=0)), -float(held.min(initial=0)))
+        if largest > MAX_NUMBER:
+            raise form.invalid(path, f"{largest:g}", f"array.{name}", f"at most {MAX_NUMBER:g}")
