@@ -117,6 +117,41 @@ class TestDecide:
         plain = type(case.city)(case.city.grid)  # no hospitals
         assert decide(plain, prior, sure, channel, cells).tolist() == [[40]]
 
+    def test_apart_a_set_is_the_mean_of_what_its_members_say(self, make_case: MakeCase) -> None:
+        """So that a factor of each column of the channel plays no part."""
+        case = make_case(9, users=5, nx=9, ny=8, sizes=(0, 1, 2, 4))
+        prior, channel = _beliefs(9, case)
+        channel += np.float32(1e-4)
+        factors = 10 ** np.random.default_rng(9).uniform(-2, 2, 72).astype(np.float32)
+        sure = Candidates.of_table(IdTable.of(range(5)))
+
+        def answers(table: NDArray[np.float32], apart: bool) -> list[list[int]]:
+            return decide(case.city, prior, sure, table, case.released, apart=apart).tolist()
+
+        assert answers(channel, True) == answers(channel * factors, True)
+        assert answers(channel, False) != answers(channel * factors, False)
+        single = make_case(9, users=5, nx=9, ny=8, sizes=(0, 1))
+        both = [
+            decide(single.city, prior, sure, channel, single.released, apart=apart)
+            for apart in (False, True)
+        ]
+        assert np.array_equal(*both)
+        means = np.zeros((5, case.released.times, 72))
+        for user in range(5):
+            for event in range(case.released.times):
+                here = prior[user, event % case.released.clock.slots].astype(np.float64)
+                members = case.released.cell(user, event)
+                each = [here * channel[:, y] / (here * channel[:, y]).sum() for y in members]
+                means[user, event] = np.mean(each, axis=0) if each else here
+        weight = np.where(case.city.is_hospital, 10.0, 1.0)
+        gains = (means * weight) @ np.maximum(0.0, 1.0 - case.city.grid.distances / 2.0)
+        found = np.array(answers(channel, True))
+        got = np.take_along_axis(gains, found[..., None], axis=2)[..., 0]
+        weighed = means * weight
+        small = weighed < 1e-3 * weighed.sum(axis=2, keepdims=True)
+        left_out = np.where(small, weighed, 0).sum(axis=2)
+        assert (got >= gains.max(axis=2) - left_out - 1e-5).all()
+
     def test_threads_change_nothing(
         self, make_case: MakeCase, monkeypatch: pytest.MonkeyPatch
     ) -> None:

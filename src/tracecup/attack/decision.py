@@ -80,6 +80,7 @@ def decide(
     released: SetTraces,
     *,
     hospital_weight: float = HOSPITAL_WEIGHT,
+    apart: bool = False,
 ) -> NDArray[np.int32]:
     """The regions of least expected contest loss, shape (users, times).
 
@@ -89,9 +90,11 @@ def decide(
 
         q(x) = sum_p M[p, u] P[u, t, x] Q[x, Y_p] / sum_x' P[u, t, x'] Q[x', Y_p] + rest P[u, t, x]
 
-    where Y_p is the cell of pseudonym p at that event and Q[x, Y] the sum over its members. A
-    deleted cell, and one that is impossible under the prior, leaves P as it is. The answer
-    maximises sum_x w(x) q(x) max(0, 1 - d(x, z) / 2 km), w = 10 on hospital regions.
+    where Y_p is the cell of pseudonym p at that event and Q[x, Y] the sum over its members. With
+    `apart` a set is the mean over its members of what each of them says alone: right for a channel
+    whose columns are known up to a factor each, which would weigh the members of a sum. A deleted
+    cell, and one that is impossible under the prior, leaves P as it is. The answer maximises
+    sum_x w(x) q(x) max(0, 1 - d(x, z) / 2 km), w = 10 on hospital regions.
 
     Parts of the belief below 1e-3 of its weight are left out. O(events (candidates regions +
     regions in the belief x stencil)), memory of one block of users' prior, one belief per thread
@@ -122,7 +125,8 @@ def decide(
             at = slice(begin + low, begin + high)
             _decide(
                 here[low:high], candidates.pseudonyms[at], candidates.weights[at], towards,
-                released.offsets, released.regions, weight, stencil, city.grid.nx, answers[at],
+                released.offsets, released.regions, apart, weight, stencil, city.grid.nx,
+                answers[at],
             )  # fmt: skip
 
         map_blocks(work, end - begin, blocks=max(1, (end - begin) // 32))
@@ -235,6 +239,7 @@ def _decide(
     towards: NDArray[np.float32],
     offsets: NDArray[np.int64],
     members: NDArray[np.int32],
+    apart: bool,
     weight: NDArray[np.float32],
     stencil: NDArray[np.float32],
     nx: int,
@@ -257,5 +262,9 @@ def _decide(
                 if k >= 0:
                     cell = k * times + j
                     inside = members[offsets[cell] : offsets[cell + 1]]
-                    _add_posterior(here, towards, inside, weights[u, c], room[0], room[1], belief)
+                    parts = len(inside) if apart and len(inside) > 1 else 1
+                    for part in range(parts):
+                        some = inside[part : part + 1] if parts > 1 else inside
+                        share = weights[u, c] / np.float32(parts)
+                        _add_posterior(here, towards, some, share, room[0], room[1], belief)
             answers[u, j] = best_answer(belief, weight, stencil, nx, room[0], room[1])

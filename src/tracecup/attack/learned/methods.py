@@ -36,7 +36,9 @@ class LearnedR(ReidAttack):
 
     p comes from a network that was trained on other teams' references and a defence, or several,
     that the attacker can run himself; the model says which. A set counts as the sum over its
-    members, a deleted cell is skipped. One forward pass and m^2 times the distinct cells.
+    members: training drew one of them, whose mean differs from the sum by the same for all users,
+    so links are the same. A deleted cell is skipped. One forward pass and m^2 times the distinct
+    cells.
     """
 
     needs_model: ClassVar[bool] = True
@@ -60,7 +62,8 @@ class LearnedT(InferenceAttack):
     """Links of Learned-R, beliefs of a learned prior and channel, answers of least expected loss.
 
     `match=soft` takes up to 12 candidates of Sinkhorn's scaling at `tau`; `assignment` takes the
-    most likely permutation for certain.
+    most likely permutation for certain. A set is the mean over its members of where each of them
+    alone would come from, as the channel was trained: it is known up to a factor for each member.
     """
 
     needs_model: ClassVar[bool] = True
@@ -79,7 +82,8 @@ class LearnedT(InferenceAttack):
         else:
             candidates = Candidates.of_table(match_table(scores, "assignment", self.tau))
         prior = _expected(model.prior, case)
-        regions = decide(case.city, prior, candidates, model.channel(case.city), case.released)
+        channel = model.channel(case.city)
+        regions = decide(case.city, prior, candidates, channel, case.released, apart=True)
         return Traces(np.ascontiguousarray(regions), case.reference.users, case.released.clock)
 
     def remark(self, case: Case) -> str:
