@@ -78,8 +78,9 @@ def obfuscator(
 
         return _method(
             plain, Obfuscator, "obfuscator", GIVEN_TO_DEFENCES, knobs, name, summary, citation,
-            {"_obfuscate": _obfuscate, "_obfuscate_knowing": _obfuscate_knowing,
-             "needs_reference": "reference" in wanted},
+            {"_obfuscate": _obfuscate}
+            | ({"_obfuscate_knowing": _obfuscate_knowing} if "reference" in wanted else {})
+            | {"needs_reference": "reference" in wanted},
         )  # fmt: skip
 
     return made if function is None else made(function)

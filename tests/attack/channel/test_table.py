@@ -7,9 +7,12 @@ from tracecup.attack.channel import (
     ExpectedReleases,
     count_displacements,
     first_channel,
+    known,
     run_defence,
 )
 from tracecup.city import City, Clock, Grid
+from tracecup.obfuscate import Obfuscator
+from tracecup.rng import Rng
 from tracecup.traces import SetTraces, Traces
 
 CITY = City(Grid.from_metres(4, 3, width_m=341.25, height_m=346.875), hospitals=[5])
@@ -68,6 +71,30 @@ class TestRunDefence:
     def test_a_chain_is_a_defence(self) -> None:
         found = run_defence(CITY, Traces.of([[0, 1], [2, 3]]), "RR(8)+Cheat(0.5)", rng=1)
         assert found.shifts.sum() == 4
+
+    def test_a_defence_that_looks_at_references_gets_the_earlier_days(self, monkeypatch) -> None:
+        """And defends the later ones, as in a training on public data."""
+        asked = []
+
+        class Looking(Obfuscator):
+            def _obfuscate_knowing(
+                self, city: City, original: Traces, reference: Traces, rng: Rng
+            ) -> SetTraces:
+                asked.append((reference.regions.tolist(), original.regions.tolist()))
+                return SetTraces.of_traces(Traces((original.regions + 1) % 12, original.users,
+                                                  original.clock))  # fmt: skip
+
+            def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
+                return SetTraces.of_traces(original)
+
+        monkeypatch.setattr(known, "defence_named", lambda name: Looking())
+        reference = Traces.of([[0, 1, 2, -1, 0, 1]], Clock.regular(3, 2))
+        found = run_defence(CITY, reference, "Looking")
+        assert asked == [([[0, 1]], [[2, 0, 0, 1]])]
+        assert found.shifts[0, 2, 4] == 3  # all but the unobserved one go a column to the east
+        assert found.shifts.sum() == 3
+        day = Traces.of([[0, 1]])
+        assert run_defence(CITY, day, "Looking").stay == 1  # one day cannot be cut
 
 
 class TestFirstChannel:

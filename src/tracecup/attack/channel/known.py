@@ -29,14 +29,21 @@ def defence_named(name: str) -> Any:
 def run_defence(city: City, reference: Traces, defence: str, rng: Rng = None) -> Displacements:
     """What the named defence does to the regions of reference traces.
 
-    Unobserved events take the user's most frequent region while it runs and are not counted.
+    A defence that looks at references itself gets the earlier half of the days for that and
+    defends the later one, as when an attack is trained on public data; a single day stands for
+    both. Unobserved events take the user's most frequent region while it runs and are not counted.
     """
     regions = reference.regions
     if reference.has_gaps:
         usual = usual_regions(reference, city.n_regions)
         regions = np.where(regions < 0, usual[:, None], regions)
     whole = Traces(regions, reference.users, reference.clock)
-    return count_displacements(city, reference, defence_named(defence).obfuscate(city, whole, rng))
+    method, days = defence_named(defence), reference.clock.days
+    if not method.prepares or days < 2:
+        return count_displacements(city, reference, method.obfuscate(city, whole, rng))
+    known, own = whole.take_days(0, days // 2), whole.take_days(days // 2, days)
+    released = method.obfuscate(city, own, rng, reference=known)
+    return count_displacements(city, reference.take_days(days // 2, days), released)
 
 
 def count_displacements(city: City, original: Traces, released: SetTraces) -> Displacements:
