@@ -12,6 +12,7 @@ from typing import Any
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.entries import BENCHMARK
 from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.results.compute import (
     CELL_COLUMNS,
     RELEASE_COLUMNS,
@@ -145,8 +146,8 @@ def reason_of(rules: Rules, valid: bool, utility: float | None) -> str:
         return ""
     floor = rules.scores.utility_floor
     if utility is None or is_valid(utility, floor):
-        return "invalid in the sheet"
-    return f"utility {utility:.6f} is below the floor {floor:g}"
+        return Reason.of("invalid-in-sheet")
+    return Reason.of("below-floor", value=f"{utility:.6f}", floor=f"{floor:g}")
 
 
 def _cell_table(rules: Rules, scores: Scoreboard) -> ResultTable:
