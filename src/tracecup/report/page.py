@@ -105,8 +105,7 @@ def _sections(facts: ContestFacts) -> list[Section]:
                     "stands out is a weak release, a column that stands out is a strong attacker.",
                 )
             ],
-            matrices.heat_map(board.reid),
-            matrices.heat_map(board.trace),
+            *map(matrices.heat_map, board.matrices),
         ),
         Section("utility-section", "What privacy costs", [], utility),
         Section(

@@ -66,9 +66,7 @@ def within(award: AwardFacts, teams: Collection[str]) -> AwardFacts:
     """
     kept = [one for one in award.places if team_of(one.team) in teams]
     now = ranks_among(one.rank for one in kept)
-    places = tuple(
-        replace(one, rank=now[one.rank], rank_low=None, rank_high=None) for one in kept
-    )
+    places = tuple(replace(one, rank=now[one.rank], rank_low=None, rank_high=None) for one in kept)
     first = [one for one in places if one.rank == 1]
     return replace(
         award,
