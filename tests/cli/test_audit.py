@@ -126,6 +126,14 @@ class TestContestFiles:
         assert "Random-T" in said["trace_inference"]["attacks"]
         assert len(said["reidentification"]["attacks"]) == 6
 
+    def test_at_full_strength_attackers_know_what_made_the_release(self, folder, capsys):
+        words = f"{WITH} --protected-by RR(8)"
+        assert run(words.split()) == 2
+        assert "--strength max" in capsys.readouterr().err
+        code, said = answer(capsys, f"{words} --strength max")
+        assert code == 0
+        assert "Bayes-R(channel=known(RR(8)))" in json.dumps(said)
+
     def test_per_user(self, folder, capsys):
         said = answer(capsys, f"{WITH} --per-user")[1]
         assert [risk["user"] for risk in said["per_user"]] == [str(k) for k in range(1, 10)]

@@ -220,6 +220,8 @@ class TestData:
         rules = read_rules(folder / "cup/contest.toml")
         assert rules.city.file == "../made/info_region.csv"
         assert (rules.clock.days, rules.clock.slots, rules.clock.start) == (2, 4, 480)
+        # The learned attack knows another city.
+        assert (rules.samples.reid[-1], rules.samples.trace[-1]) == ("Bayes-R", "Bayes-T")
 
     def test_csv_with_columns_and_a_tab(self, folder: Path, capsys: pytest.CaptureFixture[str]):
         lines = [f"n{u}\t{when}\t{y}\t{x}\n" for u, when, y, x in rows()]

@@ -168,7 +168,7 @@ class TestInit:
         path = tmp_path / "a" / "b" / "contest.toml"
         assert json.loads(capsys.readouterr().out)["rules"] == str(path)
         assert read_rules(path) == Rules.preset("strong")
-        assert Rules.preset("strong").samples.reid[-1] == "Bayes-R"
+        assert Rules.preset("strong").samples.reid[-2:] == ("Bayes-R", "Learned-R")
 
     def test_the_papers_preset_has_the_defaults(self, tmp_path):
         assert run(["contest", "init", str(tmp_path), "--preset", "paper"]) == 0

@@ -258,6 +258,21 @@ class TestShown:
             cells[99]
 
 
+class TestKnowing:
+    def test_at_full_strength_attackers_know_the_defence(self):
+        small = tc.load_demo(days=2, users=8)
+        steps: list[tuple[float, float]] = []
+        made = tc.compare(
+            small, ["RR(8)"], strength="max", floor=None,
+            progress=lambda done, total: steps.append((done, total)),
+        )  # fmt: skip
+        met = {row["attack"] for row in made.attacks.records() if row["defence"] == "RR(8)"}
+        assert {f"Bayes-{kind}(channel=known(RR(8)))" for kind in "RT"} <= met
+        assert steps[-1][0] == steps[-1][1]
+        found = tc.audit(small, "RR(8)", strength="max")
+        assert found.reid[-1].attack == "Bayes-R(channel=known(RR(8)))"
+
+
 class TestProgress:
     def test_a_function_is_told(self):
         told = []

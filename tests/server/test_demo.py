@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tracecup.contest.bots import bots_for
+from tracecup.contest.rules import Rules
 from tracecup.server import demo
 from tracecup.server.access import Actor
 from tracecup.server.models import OneTimeLink, Person, Visit
@@ -28,3 +30,13 @@ def test_who_had_the_name_before_is_no_organiser(new_person, monkeypatch):
     assert not OneTimeLink.objects.filter(person=held).exists()
     assert not Visit.objects.filter(person=held).exists()
     assert any(demo.ORGANISER in line for line in said)
+
+
+def test_strong_attacks_judge_it_and_play_in_it(monkeypatch):
+    monkeypatch.setattr(registration, "data_wanted", lambda contest: None)
+    made = demo.ensure_demo("http://localhost", lambda line: None)
+    assert made.rules.samples == Rules.preset("strong").samples
+    bots = [bots_for(number, demo.USERS)[-1] for number in demo.BOTS]
+    assert made.teams.count() == len(bots) + 1
+    assert any("Learned-R" in bot.reid and "Learned-T" in bot.trace for bot in bots)
+    assert any(bot.obfuscation == "Equalise" for bot in bots)

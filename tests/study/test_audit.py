@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tracecup import City, Clock, Grid, IdTable, SetTraces, Traces
+from tracecup.attack.models import bayes
+from tracecup.attack.prior import mixture
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.errors import InvalidParameter, InvalidTraces, UnknownMethod
 from tracecup.score import inference_score, reid_score, utility_score
@@ -141,6 +145,29 @@ class TestAudit:
         audit(OPEN, progress=lambda done, total: told.append((done, total)))
         assert told == [(k, 12) for k in range(1, 13)]
 
+    def test_what_attacks_learn_of_a_release_is_learnt_once(self, monkeypatch):
+        learnt = Counter()
+
+        def counted(name, learn):
+            def call(*args, **options):
+                learnt[name] += 1
+                return learn(*args, **options)
+
+            return call
+
+        monkeypatch.setattr(bayes, "learn_channel", counted("channel", bayes.learn_channel))
+        monkeypatch.setattr(mixture, "fit_prior", counted("prior", mixture.fit_prior))
+        reference, original = wandering(6)
+        open_release = subject(reference, original, SetTraces.of_traces(original))
+        attacks = ["Bayes-R", "Bayes-R(channel=identity)", "Prior-T(habits=mixture)", "Bayes-T"]
+        found = audit(open_release, attacks=attacks)
+        assert learnt == {"channel": 1, "prior": 1}
+        assert [one.attack for one in (*found.reid, *found.trace)] == attacks
+        with ThreadPoolExecutor(1) as pool:
+            again = audit(open_release, attacks=attacks, executor=pool)
+        assert learnt["channel"] == 2  # once more in another audit
+        assert [one.score.value for one in again.trace] == [one.score.value for one in found.trace]
+
     def test_bad_input(self):
         with pytest.raises(InvalidParameter, match="trace inference"):
             audit(OPEN, attacks=["VisitProb-R"])
@@ -266,6 +293,16 @@ class TestSentences:
         said = " ".join(sentences(found))
         assert "cannot tell what the release adds" in said
         assert "not how good the protection is" not in said
+
+    @pytest.mark.parametrize("strong", [True, False])
+    def test_nothing_found_is_only_said_for_good_by_the_strongest_linking(self, strong):
+        linked = "Bayes-T" if strong else "VisitProb-T"
+        found = audit(OPEN, attacks=[linked, "Prior-T"])
+        # Two attacks that find the same: no difference that can be told from nothing.
+        same = tuple(replace(one, score=found.trace[0].score) for one in found.trace)
+        said = " ".join(sentences(replace(found, trace=same)))
+        assert "cannot be told from nothing" in said
+        assert ("stronger attacks on the release were not run" in said) is not strong
 
     def test_without_table(self):
         said = sentences(audit(subject(HOME, HOME, SetTraces.of_traces(HOME), table=None)))

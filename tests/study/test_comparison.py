@@ -7,10 +7,11 @@ import pytest
 
 from tracecup import City, Clock, Grid, Traces
 from tracecup.attack import parse_inference
+from tracecup.attack.models import bayes
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.obfuscate import parse_obfuscator
+from tracecup.obfuscate import NoObfuscation, parse_obfuscator
 from tracecup.study.comparison import DEFENCES, as_markdown, compare, short, usual_defences
 from tracecup.traces import files
 
@@ -27,6 +28,10 @@ def people(clock: Clock, seed: int) -> Traces:
 
 
 REFERENCE, ORIGINAL = people(CLOCK.reference, 1), people(CLOCK.original, 2)
+
+
+class Mine(NoObfuscation):
+    """One of your own under the name of another."""
 
 
 class TestCompare:
@@ -51,6 +56,40 @@ class TestCompare:
         told = {one.attack: one.remark for one in row.trace}
         assert "nats per held-out location" in told[str(parse_inference("Bayes-T"))]
         assert told[str(parse_inference("Replay-T"))] == ""
+
+    def test_attackers_at_full_strength_know_the_tuned_defence(self):
+        told: list[tuple[float, float]] = []
+        rows = compare(
+            CITY, REFERENCE, ORIGINAL, defences=["PL(4,1)", "RR(8)", Mine()], strength="max",
+            floor=0.6, progress=lambda done, total: told.append((done, total)),
+        )  # fmt: skip
+        for row in rows[:2]:
+            known = f"channel=known({row.defence})"
+            assert row.reid[-1].attack == f"Bayes-R({known})"
+            assert row.trace[-1].attack == f"Bayes-T({known})"
+            assert f"channel from running {row.defence}" in row.trace[-1].remark
+        assert not any("known" in one.attack for one in (*rows[2].reid, *rows[2].trace))
+        assert told[-1][0] == told[-1][1]
+        text = as_markdown(rows)
+        assert "Bayes-R(channel=known)" in text.splitlines()[0]
+        assert "| – | " in text.splitlines()[4]
+
+    def test_a_known_program_is_run_once_for_both_kinds(self, monkeypatch):
+        ran = []
+        run_defence = bayes.run_defence
+        monkeypatch.setattr(
+            bayes, "run_defence", lambda *given: ran.append(given) or run_defence(*given)
+        )
+        compare(CITY, REFERENCE, ORIGINAL, defences=["RR(8)"], strength="max", floor=None)
+        assert len(ran) == 1
+
+    def test_only_kinds_of_the_portfolio_are_joined(self):
+        row = compare(
+            CITY, REFERENCE, ORIGINAL, defences=["RR(8)"], reid_attacks=["VisitProb-R"],
+            strength="max", floor=None,
+        )[0]  # fmt: skip
+        assert [one.attack for one in row.reid] == ["VisitProb-R"]
+        assert "known" in row.trace[-1].attack
 
     def test_people_who_stay_home_are_found_without_obfuscation(self):
         row = compare(CITY, REFERENCE, ORIGINAL, defences=["None"])[0]
@@ -127,5 +166,8 @@ class TestCommand:
         assert code == 0
         assert said["defences"][0]["utility"] >= 0.7 - 1e-9
         assert "PL(" in (tmp_path / "t.md").read_text()
+        assert run([*words.split(), "--defence", "RR(8)", "--strength", "max", "--json"]) == 0
+        met = json.loads(capsys.readouterr().out)["defences"][0]
+        assert f"Bayes-T(channel=known({met['defence']}))" in met["trace"]
         assert run([*words.split(), "--defence", "PLL(4,1)"]) == 2
         assert "did you mean PL" in capsys.readouterr().err

@@ -98,6 +98,16 @@ class TestTables:
         assert met[f"last defence, attacker {MOVES}", "prior only - s_T"] is False
         assert met[f"last defence, attacker {RICHER}", "prior only - s_T"] is True
 
+    def test_goals_of_time_are_of_what_was_trained_here(self):
+        rows = race._goals([*PLAYED, played(3, RETRAINED, 0.8, 0.69) | {"seconds": 130.0}])
+        # Round 1 was only judged again, and attackers on the last defence are no round.
+        assert rows[-1] == (
+            "a round of the race", "seconds", "<= 120", 66.0, 2.0, 130.0, "slowest of 2", False,
+        )  # fmt: skip
+        took = learned().tables["goals"].records()[-1]
+        assert (took["score"], took["goal"], took["by"]) == ("seconds", "<= 180", "slowest of 3")
+        assert (took["mean"], took["met"]) == (1.0, True)
+
     def test_pictures_are_drawn(self):
         (rounds,) = album.draw(Record("race", raced(), 1, True, 0.0))
         assert (rounds.name, "0.85 and 0.69" in rounds.alt) == ("rounds", True)

@@ -85,6 +85,23 @@ class TestDefencesBySize:
             swept(folder, folder / "out", defences=lambda users: [])
 
 
+class TestInformed:
+    def test_attackers_know_what_each_cell_was_tuned_to(self, folder):
+        out, options = folder / "out", {"defences": ["PL(4,1)"], "seeds": [1]}
+        assert swept(folder, out, **options).computed == 2
+        made = swept(folder, out, informed=True, **options)
+        again = swept(folder, out, informed=True, **options)
+        rows = made.table.records()
+        known = [row for row in rows if "known" in row["attack"]]
+        assert len(rows) == 2 * 4
+        assert {row["attack"] for row in known} == {
+            f"Bayes-{kind}(channel=known({row['tuned']}))" for row in rows for kind in "RT"
+        }
+        assert len({row["tuned"] for row in rows}) == 2
+        assert (made.computed, again.computed, again.kept) == (2, 0, 2)
+        assert untimed(again.table) == untimed(made.table)
+
+
 class TestFindData:
     def test_every_team_is_a_data_set(self, folder):
         found = find_data([folder])

@@ -145,6 +145,15 @@ class TestTryProtections:
         assert found.attack == "VisitProb-R"
         assert "geo-indistinguishable" in (found.guarantee or "")
 
+    def test_informed_attackers_know_which_protection_ran(self):
+        attacks = ["Random-R", "VisitProb-T"]
+        given = subject(people(30))
+        one, other = (
+            try_protections(given, attacks, protections=["RR(8)"], informed=informed)[0]
+            for informed in (True, False)
+        )
+        assert (one.attack, other.attack) == ("Bayes-R(channel=known(RR(8)))", "Random-R")
+
     def test_unchanged_traces_lose_nothing(self):
         found = try_protections(subject(people()), ATTACKS, protections=("None",))[0]
         assert (found.points, found.crowds, found.flows) == (1, 0, pytest.approx(0))

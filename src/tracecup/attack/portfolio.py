@@ -5,6 +5,8 @@ A preset is a list of names; every name says all of its parameters.
 
 from __future__ import annotations
 
+from tracecup.attack.case import Case
+from tracecup.attack.learned import shipped_suits
 from tracecup.errors import InvalidParameter
 
 SAMPLE_REID: dict[str, dict[str, str]] = {
@@ -20,6 +22,7 @@ SAMPLE_REID: dict[str, dict[str, str]] = {
         "I3": "HomeProb-R(match=assignment)",
         "I4": "Fuzzy-R(0.33,1,match=assignment)",
         "I5": "Bayes-R",
+        "I6": "Learned-R",
     },
 }
 SAMPLE_INFERENCE: dict[str, dict[str, str]] = {
@@ -35,6 +38,7 @@ SAMPLE_INFERENCE: dict[str, dict[str, str]] = {
         "T3": "Prior-T(habits=mixture)",
         "T4": "Fuzzy-T(0.33,1,0,match=assignment)",
         "T5": "Bayes-T",
+        "T6": "Learned-T",
     },
 }
 WINNER: dict[str, tuple[str, str]] = {
@@ -59,12 +63,29 @@ STRONG: dict[str, tuple[str, ...]] = {
 def sample_attacks(preset: str = "paper") -> dict[str, str]:
     """The sample attacks that count in every minimum: column of the score sheet -> name.
 
+    The strong ones are those of the built-in city; see `fitting` for any other.
+
     >>> sample_attacks()["I2"], sample_attacks("organisers2019")["T2"]
     ('VisitProb-R', 'VisitProb-T(cells=0.1,members=10)')
     """
     if preset not in SAMPLE_REID:
         raise InvalidParameter(f"a preset is one of {', '.join(SAMPLE_REID)}, got {preset!r}")
     return SAMPLE_REID[preset] | SAMPLE_INFERENCE[preset]
+
+
+def fitting(name: str, case: Case) -> str:
+    """The attack of that name, or Bayes where it is learned and its model knows another city.
+
+    >>> from tracecup.city import City, Grid
+    >>> from tracecup.traces import SetTraces, Traces
+    >>> away = City(Grid.from_metres(2, 1, width_m=300, height_m=300))
+    >>> case = Case(away, Traces.of([[0], [1]]), SetTraces.of_cells([[[0]], [[1]]]))
+    >>> fitting("Learned-R", case), fitting("VisitProb-R", case)
+    ('Bayes-R', 'VisitProb-R')
+    """
+    if name in LEARNED and not shipped_suits(case.city, case.released.clock.slots):
+        return name.replace("Learned", "Bayes")
+    return name
 
 
 def winner_attacks(preset: str = "paper") -> tuple[str, str]:

@@ -84,16 +84,24 @@ def _in_the_city_of(rules: Rules, data: Path, folder: Path) -> Rules:
     import os
     from dataclasses import replace
 
+    from tracecup.attack.learned import shipped_suits
+    from tracecup.attack.portfolio import LEARNED
     from tracecup.city import read_city, read_clock
-    from tracecup.contest.rules.model import CityRules, ClockRules
+    from tracecup.contest.rules.model import CityRules, ClockRules, SampleRules
     from tracecup.records import timetable_of
 
     regions = data / "info_region.csv"
-    read_city(regions)
+    city = read_city(regions)
     clock = read_clock(data / "info_time.csv")
     hours = timetable_of(clock.original)
+    samples = rules.samples
+    if not shipped_suits(city, hours.instants):
+        both = (samples.reid, samples.trace)
+        known = (tuple(name for name in names if name not in LEARNED) for names in both)
+        samples = SampleRules(*known)
     return replace(
         rules,
+        samples=samples,
         city=CityRules(None, Path(os.path.relpath(regions, folder)).as_posix()),
         clock=ClockRules(
             clock.original.days, clock.reference.days, hours.instants, hours.start, hours.interval

@@ -190,6 +190,13 @@ def audit(
         ),
     ] = 0.0,
     strength: Strength = "quick",
+    protected_by: Annotated[
+        str | None,
+        typer.Option(
+            "--protected-by",
+            help="What made the release, such as PL(4,1): attacks of --strength max know it.",
+        ),
+    ] = None,
     attack: Annotated[
         list[str] | None,
         typer.Option("--attack", help="Another attack besides the portfolio; may be repeated."),
@@ -283,6 +290,8 @@ def audit(
             "--protect needs raw tables, --protected-out and --protected-ids; for contest files "
             "there are tracecup obfuscate and tracecup publish"
         )
+    if protected_by and strength != "max":
+        raise InvalidParameter("--protected-by is for attacks of --strength max")
     where = load_city(city) if city else None
     cuts = None
     if tables.given:
@@ -304,7 +313,11 @@ def audit(
     with engine_of(engine, shipped(plugin)) as jobs, progress("auditing") as advance:
         found = answer(
             subjects,
-            attacks=(*portfolio(strength, learned=learned), *(attack or ())),
+            attacks=(
+                *portfolio(strength, protected_by or "", learned=learned),
+                *(attack or ()),
+            ),
+            informed=strength == "max",
             limit=LIMIT if limit is None else limit,
             protections=(protection or None) if protections else (),
             within_km=home_metres / 1000,

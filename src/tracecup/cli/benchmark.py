@@ -24,6 +24,7 @@ from tracecup.cli.common import (
     emit,
     people,
     progress,
+    with_the_usual,
     with_usual,
 )
 
@@ -126,6 +127,8 @@ def benchmark(
     every = comparison.portfolio(strength, learned=learned)
     chosen = named(defences, "--defences")
 
+    asked = named(attacks, "--attacks")
+
     def defences_for(users: int) -> list[str]:
         usual = comparison.usual_defences(users)
         return with_usual(chosen or usual, usual)
@@ -135,9 +138,10 @@ def benchmark(
             sets,
             out,
             defences=defences_for,
-            attacks=with_usual(named(attacks, "--attacks") or every, every),
+            attacks=with_usual(asked or every, every),
             seeds=seeds_of(seeds),
             floor=None if as_written else floor,
+            informed=strength == "max" and with_the_usual(asked),
             force=force,
             progress=advance,
             executor=executor,

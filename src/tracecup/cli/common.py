@@ -124,7 +124,7 @@ Strength = Annotated[
         "--strength",
         help="quick: the paper's attacks, also with optimal one-to-one links. standard: Bayes "
         "attacks too, and the learned ones in the built-in city; about a minute for 2000 users. "
-        "max: those that trust the release.",
+        "max: those that trust the release, and those that know the defence and run it themselves.",
     ),
 ]
 Seed = Annotated[
@@ -171,6 +171,15 @@ def with_usual(names: Sequence[str], usual: Sequence[str]) -> list[str]:
     plain = [name.removeprefix("+").strip() for name in names]
     added = any(name.startswith("+") for name in names)
     return list(dict.fromkeys([*usual, *plain] if added else plain))
+
+
+def with_the_usual(names: Sequence[str] | None) -> bool:
+    """Whether the usual ones are among what `with_usual` makes of the names of an option.
+
+    >>> with_the_usual(None), with_the_usual(["+Mine"]), with_the_usual(["Mine"])
+    (True, True, False)
+    """
+    return not names or any(name.startswith("+") for name in names)
 
 
 def different_files(**given: Path | None) -> None:

@@ -27,12 +27,13 @@ from tracecup.cli.common import (
     looks_like_a_reference,
     people,
     progress,
+    with_the_usual,
     with_usual,
     without_clock,
 )
 
 if TYPE_CHECKING:
-    pass
+    from tracecup.contest.challenges import AttackKind
 
 MARK = "*"
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
@@ -110,6 +111,7 @@ def compare(
     looks_like_a_reference(original, truth, clock)
     every = comparison.portfolio(strength, learned=shipped_suits(where, truth.clock.slots))
     kinds = {end: [n for n in every if n.partition("(")[0].endswith(end)] for end in ("-R", "-T")}
+    asked: dict[AttackKind, list[str] | None] = {"reid": reid, "trace": trace}
     usual = comparison.usual_defences(truth.n_users)
     with engine_of(engine, shipped(plugin)) as jobs, progress("comparing") as advance:
         results = comparison.compare(
@@ -119,7 +121,9 @@ def compare(
             defences=with_usual(defence or usual, usual),
             reid_attacks=with_usual(reid or kinds["-R"], kinds["-R"]),
             trace_attacks=with_usual(trace or kinds["-T"], kinds["-T"]),
-            strength=strength,
+            informed=[
+                kind for kind, named in asked.items() if strength == "max" and with_the_usual(named)
+            ],
             floor=None if as_written else floor,
             seed=seed,
             progress=advance,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tracecup.attack import Case
-from tracecup.attack.learned import shipped_suits
-from tracecup.attack.portfolio import LEARNED
+from tracecup.attack.portfolio import fitting
 from tracecup.city import City
 from tracecup.contest.challenges import AttackKind
 from tracecup.contest.judging.answers import Answer, run_attack
@@ -74,10 +73,7 @@ class Bot:
 
         A learned attack whose model was trained for another city is given up for the Bayes attack.
         """
-        name = self.tries(kind)[attempt]
-        if name in LEARNED and not shipped_suits(case.city, case.released.clock.slots):
-            name = name.replace("Learned", "Bayes")
-        return run_attack(kind, name, case, seed)
+        return run_attack(kind, fitting(self.tries(kind)[attempt], case), case, seed)
 
     def attack_name(self, kind: AttackKind) -> str:
         """How results call its attack."""

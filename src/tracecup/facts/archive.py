@@ -1,6 +1,6 @@
 """The facts of a contest from its archive: result tables, rules, and what the maps need.
 
-Reads what the judge computed and computes no score itself.
+Reads what the judge computed; only which of several tries counted is asked of the scorer again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tracecup.contest.archive.folder import ABOUT_FILE, Archive
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
 from tracecup.contest.entries import BENCHMARK, Entry
+from tracecup.contest.judging.answers import Truth
 from tracecup.contest.results.compute import SUMMARY_FILE
 from tracecup.contest.results.tables import read_table
 from tracecup.contest.rules import Rules
@@ -28,7 +29,7 @@ from tracecup.facts.board import BoardFacts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
 from tracecup.facts.tables import Rows, board_facts
 from tracecup.facts.text import short_method
-from tracecup.score import hospital_share, inference_score, true_link_bound
+from tracecup.score import hospital_share, true_link_bound
 from tracecup.traces import Traces
 
 TABLES = ("releases", "cells", "sums", "awards")
@@ -124,14 +125,10 @@ def _read(archive: Archive, name: str) -> Rows:
 def _names(archive: Archive, given: Mapping[str, str]) -> dict[str, str]:
     """Names of all teams and methods of the sample attacks."""
     teams = {*archive.attackers, *(entry.number for entry in archive.entries)}
-    samples = [archive.sample_attacks(kind) for kind in ATTACK_KINDS]
-    numbers = teams - {BENCHMARK.number}
-    return {
-        **{number: f"Team {number}" for number in numbers},
-        **samples[0],
-        **samples[1],
-        **given,
-    }
+    names = {number: f"Team {number}" for number in teams - {BENCHMARK.number}}
+    for kind in ATTACK_KINDS:
+        names |= archive.sample_attacks(kind)
+    return {**names, **given}
 
 
 def _risks(users: Rows) -> UserRisks:
@@ -168,22 +165,22 @@ def _by_file(rows: Rows) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _rules(rules: Rules) -> list[tuple[str, str]]:
-    scores, challenges = rules.scores, ", ".join(
-        CHALLENGES[k].title for k in rules.challenges_played
-    )  # fmt: skip
+    scores, samples = rules.scores, rules.samples
     targets = {
         "all": "all releases",
         "trace-inference": "the releases of the trace-inference challenge and the benchmark",
     }[rules.awards.attack_targets]
     return [
-        ("Challenges", challenges),
+        ("Challenges", ", ".join(CHALLENGES[kind].title for kind in rules.challenges_played)),
         ("Users of each team", str(rules.users)),
         ("Utility floor", f"{scores.utility_floor:g}"),
         ("No utility from a distance of", f"{scores.lambda_u:g} km"),
         ("A guess is a full miss from", f"{scores.lambda_t:g} km"),
         ("Weight of hospital regions", f"{scores.hospital_weight:g}"),
-        ("Sample re-identifications", ", ".join(rules.samples.reid)),
-        ("Sample trace inferences", ", ".join(rules.samples.trace)),
+        *(
+            (f"Sample {one.title}s", ", ".join(samples.columns(kind).values()))
+            for kind, one in CHALLENGES.items()
+        ),
         ("Answers per target and attack", f"{rules.limits.attack_tries}, the stronger one counts"),
         ("Attackers' sums run over", targets),
         ("Feedback during the attacks", rules.feedback.policy),
@@ -229,19 +226,8 @@ def _strongest(archive: Archive, entry: Entry, attacker: str) -> Traces | None:
     ]
     if len(tries) < 2:
         return tries[0] if tries else None
-    original, rules = archive.original(entry), archive.rules.scores
-    return min(
-        tries,
-        key=lambda inferred: (
-            inference_score(
-                archive.city,
-                original,
-                inferred,
-                hospital_weight=rules.hospital_weight,
-                reach_km=rules.lambda_t,
-            ).value
-        ),
-    )
+    truth, score_answer = Truth(archive.original(entry)), archive.judge.scorer.score_answer
+    return min(tries, key=lambda one: score_answer(truth, "trace", one)["trace"].value)
 
 
 def _middle_user(scores: list[float | None]) -> int:

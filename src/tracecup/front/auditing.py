@@ -16,6 +16,7 @@ from tracecup.front.releases import CellsLike, Release, publish
 from tracecup.score.intervals import CONFIDENCE
 from tracecup.study import audit as auditing
 from tracecup.study.audit import Audit, Subject
+from tracecup.study.comparison import knowing
 
 
 def audit(
@@ -31,13 +32,14 @@ def audit(
     """What known attacks find out about the users of a release, with intervals and baselines.
 
     `subject` is a release, or data that are published with `defence` first (pseudonyms alone by
-    default).
+    default). Attackers of strength `max` know what protected it, where that has a name.
 
     >>> from tracecup.front.data import load_demo
     >>> found = audit(load_demo(days=2, users=6), attacks=["VisitProb-R", "Prior-T"])
     >>> 0 <= found.identified <= 6
     True
     """
+    protected_by = ""
     if isinstance(subject, Subject):
         given = subject
     else:
@@ -45,7 +47,7 @@ def audit(
                                                                        seed=seed)  # fmt: skip
         if release.truth.table is None:
             raise InvalidParameter("a release without an ID table cannot be audited")
-        original = release.truth.original
+        original, protected_by = release.truth.original, release.defence
         given = Subject(
             release.case.city,
             release.case.reference,
@@ -56,13 +58,21 @@ def audit(
         )
     if attacks is None:
         learned = shipped_suits(given.city, given.original.clock.slots)
-        attacks = auditing.portfolio(strength, learned=learned)
+        known = knowing(protected_by) if strength == "max" else []
+        attacks = [*auditing.portfolio(strength, learned=learned), *known]
     methods = attacks_of(attacks)
     with progress_bar(progress, "auditing", len(methods)) as advance:
+        last = 0.0
+
+        def told(done: float, total: float) -> None:
+            nonlocal last
+            advance(done - last, "")
+            last = done
+
         return auditing.audit(
             given,
             attacks=methods,
             confidence=confidence,
             seed=seed,
-            progress=lambda done, total: advance(1, ""),
+            progress=told,
         )

@@ -98,6 +98,7 @@ def benchmark(
             "benchmark reads folders: data.save(folder) writes one, tc.evaluate takes data as it is"
         )
     sets = find_data([Path(folder) for folder in paths])
+    informed = attacks is None and strength == "max"
     if attacks is None:
         learned = all(one.suits_shipped_model() for one in sets)
         attacks = comparison.portfolio(strength, learned=learned)
@@ -117,6 +118,7 @@ def benchmark(
             attacks=attacks_of(attacks),
             seeds=seeds_of(seeds),
             floor=floor,
+            informed=informed,
             force=force,
             progress=told,
         )

@@ -210,7 +210,7 @@ class Evaluation(Result):
                 ends = (one.score.value, one.score.interval.low, one.score.interval.high)
                 names = (run.data.name, "", run.defence, made.tuned, made.tuning, seed)
                 rows.append((*names, self.floor, made.utility.value,
-                             made.bounds.group, made.bounds.true_link, kind_of(one), one.attack,
+                             made.bounds.group, made.bounds.true_link, one.kind, one.attack,
                              one.remark, *ends, one.expected_error, one.seconds, made.seconds,
                              __version__))  # fmt: skip
         return rows
@@ -266,9 +266,10 @@ def evaluate(
     `defences` are names, objects or decorated functions; the word `usual` stands for the usual
     eight of `tracecup compare` (with fewer than 2000 users KMeans gets fewer clusters, twenty users
     in each as at full size), `all` for every one that is known (your own included). `attacks`
-    are those of `strength` by default. `seeds=3` means 1, 2, 3. With a `floor` defences are tuned
-    to it by their first knob; `floor=None` takes them as written. `baseline` is what
-    `differences` compares with; it is run even if not asked for.
+    are those of `strength` by default, at `max` also those that know each tuned defence. `seeds=3`
+    means 1, 2, 3. With a `floor` defences are tuned to it by their first knob; `floor=None` takes
+    them as written. `baseline` is what `differences` compares with; it is run even if not asked
+    for.
 
     >>> from tracecup.front.data import load_demo
     >>> made = evaluate(load_demo(days=2, users=8), "RR(8)", ["VisitProb-R", "Prior-T"], seeds=2)
@@ -281,14 +282,19 @@ def evaluate(
     chosen = seeds_of(seeds)
     check_floor(floor)
     plans = [(one, _shields(one, named, ground), _swords(one, attacks, strength)) for one in sets]
-    total = sum(len(shields) * len(chosen) * (1 + len(swords)) for _, shields, swords in plans)
+    informed = attacks is None and strength == "max"
+    each = [1 + len(swords) + 2 * informed for _, _, swords in plans]
+    total = sum(
+        len(shields) * len(chosen) * steps
+        for (_, shields, _), steps in zip(plans, each, strict=True)
+    )
     runs: list[Run] = []
     failed: dict[str, str] = {}
     with progress_bar(progress, "evaluating", total) as advance:
         for one, shields, swords in plans:
             for shield in shields:
                 try:
-                    runs.append(_run(one, shield, swords, chosen, floor, advance))
+                    runs.append(_run(one, shield, swords, informed, chosen, floor, advance))
                 except TraceCupError as error:
                     failed[f"{one.name}: {shield}"] = str(error)
     if not any(run.defence == str(ground) for run in runs):
@@ -320,15 +326,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def kind_of(one: Attacked) -> str:
-    """`reid` or `trace`, by the score it was given."""
-    return "reid" if one.score.name == "s_R" else "trace"
-
-
 def _lowest(attacks: Sequence[Attacked], kind: str, blind: bool | None) -> Attacked | None:
-    found = [
-        one for one in attacks if kind_of(one) == kind and blind in (None, is_blind(one.attack))
-    ]
+    found = [one for one in attacks if one.kind == kind and blind in (None, is_blind(one.attack))]
     return min(found, key=lambda one: one.score.value, default=None)
 
 
@@ -362,6 +361,7 @@ def _run(
     data: Data,
     shield: Obfuscator,
     swords: Sequence[Attack],
+    informed: bool,
     seeds: Sequence[int],
     floor: float | None,
     advance: Any,
@@ -372,10 +372,14 @@ def _run(
             data.city, data.reference, data.original, shield, floor=floor, seed=seed
         )
         advance(1, f"{shield}, seed {seed}")
-        met = []
-        for sword in swords:
-            met.append(comparison.attack(made, sword, seed))
-            advance(1, f"{shield}, seed {seed}, {sword}")
+        every = [*swords, *(comparison.knowing(made.method) if informed else ())]
+        said = f"{shield}, seed {seed}"
+
+        def told(sword: Attack, said: str = said) -> None:
+            advance(1, f"{said}, {sword}")
+
+        met = comparison.attack_all(made, every, seed, told)
+        advance(2 * informed - (len(every) - len(swords)), said)
         releases.append(made)
         attacked.append(tuple(met))
     return Run(data, str(shield), tuple(releases), tuple(attacked))

@@ -15,7 +15,8 @@ from tracecup.charts import maps, matrices, risk, scores, tracemaps
 from tracecup.charts.figure import Figure
 from tracecup.charts.words import status, who
 from tracecup.contest.standing.awards import AWARDS
-from tracecup.facts import AwardFacts, ContestFacts
+from tracecup.facts import AttackerFacts, AwardFacts, ContestFacts
+from tracecup.facts.board import SYMBOLS, TITLES
 from tracecup.facts.text import Cell, clean, short_method
 from tracecup.report.figures import figure, script, views_of
 from tracecup.report.lessons import lessons
@@ -105,8 +106,7 @@ def _sections(facts: ContestFacts) -> list[Section]:
                     "stands out is a weak release, a column that stands out is a strong attacker.",
                 )
             ],
-            matrices.heat_map(board.reid),
-            matrices.heat_map(board.trace),
+            *map(matrices.heat_map, board.matrices),
         ),
         Section("utility-section", "What privacy costs", [], utility),
         Section(
@@ -333,22 +333,22 @@ def _measure(award: AwardFacts) -> str:
 
 def _attack_table(facts: ContestFacts) -> Html:
     """One line per attacking team, the strongest trace inference first."""
-    by_label: dict[str, list[tuple[str, float | None]]] = {}
-    names: dict[str, str] = {}
-    for k, matrix in enumerate(facts.board.matrices):
-        for attacker in matrix.attackers:
-            if not attacker.sample:
-                names[attacker.label] = clean(attacker.name)
-                parts = by_label.setdefault(attacker.label, [("", None), ("", None)])
-                parts[k] = (clean(attacker.attack), attacker.sum)
-    ordered = sorted(
-        by_label.items(), key=lambda item: float("inf") if item[1][1][1] is None else item[1][1][1]
-    )
-    return table(
-        "Attackers: sums of the scores they left to others",
-        ("Attacker", "Team", "Re-identification", "Sum of s_R", "Trace inference", "Sum of s_T"),
-        [(label, names[label], *reid, *trace) for label, (reid, trace) in ordered],
-    )
+    kinds = facts.board.matrices
+    told = [{one.label: one for one in kind.attackers if not one.sample} for kind in kinds]
+    names = {label: clean(one.name) for attackers in told for label, one in attackers.items()}
+    sums = {one.label: one.sum for one in facts.board.trace.attackers if one.sum is not None}
+    nothing = AttackerFacts("", "")
+    rows: list[list[Cell]] = []
+    for label in sorted(names, key=lambda one: sums.get(one, float("inf"))):
+        line: list[Cell] = [label, names[label]]
+        for attackers in told:
+            one = attackers.get(label, nothing)
+            line += [clean(one.attack), one.sum]
+        rows.append(line)
+    header = ["Attacker", "Team"]
+    for kind in kinds:
+        header += [TITLES[kind.kind].capitalize(), f"Sum of {SYMBOLS[kind.kind]}"]
+    return table("Attackers: sums of the scores they left to others", header, rows)
 
 
 def _minima_text() -> list[Html]:

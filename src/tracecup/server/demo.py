@@ -26,7 +26,8 @@ from tracecup.server.teams.registration import create_team
 SLUG = "demo"
 ORGANISER, PLAYER = "demo-organiser", "demo-player"
 TEAM = "Your team"
-BOTS = (1, 2, 3, 6, 9)
+BOTS = (1, 2, 3, 8, 9)
+"""Among them one who attacks with a learned attack and one who defends with Equalise."""
 USERS = 200
 DAY = timedelta(days=1)
 
@@ -54,8 +55,13 @@ def demo_rules() -> Rules:
     days = {"announce": 0, "anonymize": 0, "judge": 7, "attack": 8, "results": 15}
     instants = {name: begin + n * DAY for name, n in days.items()}
     instants["announce"] -= timedelta(hours=1)
-    rules = Rules(name="Demo contest", users=USERS, feedback=FeedbackRules(policy="bands"))
-    return replace(rules, rounds=(RoundRules(phases=Phases(**instants)),))
+    return replace(
+        Rules.preset("strong"),
+        name="Demo contest",
+        users=USERS,
+        feedback=FeedbackRules(policy="bands"),
+        rounds=(RoundRules(phases=Phases(**instants)),),
+    )
 
 
 def _person(name: str, password: str) -> Person:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.sheets import team_of
-from tracecup.contest.standing.awards import Award, Exclusion, give_awards
+from tracecup.contest.standing.awards import Award, Exclusion, give_awards, ranks_among
 from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow, Scoreboard
 from tracecup.server.models import Contest, ResultSet, Round
 
@@ -45,15 +45,16 @@ def award_rows(result_set: ResultSet) -> list[dict[str, Any]]:
     """
     rows = table_rows(result_set, "awards")
     gone = gone_teams(result_set.round.contest)
-    out = {(row["award"], row["rank"]) for row in rows if _is_out(row, gone) and row["rank"]}
+    for award in {row["award"] for row in rows if row["rank"] and _is_out(row, gone)}:
+        placed = [row for row in rows if row["award"] == award and row["rank"]]
+        left = [row for row in placed if not _is_out(row, gone)]
+        now = ranks_among(row["rank"] for row in left)
+        for row in left:
+            row |= {"rank": now[row["rank"]], "rank_low": None, "rank_high": None}
     for row in rows:
         if _is_out(row, gone):
             row |= {"rank": None, "rank_low": None, "rank_high": None}
             row["excluded"] = gone[team_of(row["team"])]
-        elif row["rank"] is not None:
-            ahead = sum(rank < row["rank"] for award, rank in out if award == row["award"])
-            if any(award == row["award"] for award, _rank in out):
-                row |= {"rank": row["rank"] - ahead, "rank_low": None, "rank_high": None}
     return rows
 
 

@@ -41,6 +41,7 @@ from tracecup.score.observed import (
 )
 from tracecup.study.htmltables import html_table
 from tracecup.study.sweep import attacks_called
+from tracecup.study.together import together
 from tracecup.traces import IdTable, SetTraces, Traces
 
 PAPER = (
@@ -277,15 +278,18 @@ class Audit:
         return np.min(rows, axis=0) if rows else np.full(self.users, np.nan)
 
 
-def portfolio(strength: str = "quick", *, learned: bool = False) -> tuple[str, ...]:
+def portfolio(
+    strength: str = "quick", defence: str = "", *, learned: bool = False
+) -> tuple[str, ...]:
     """The attacks of an audit: the paper's, and all strong ones up to a strength.
 
-    `learned` where the shipped model was trained for the city (`attack.learned.shipped_suits`).
+    `defence`: what protected the release, which attackers of strength `max` know; `learned` where
+    the shipped model was trained for the city (`attack.learned.shipped_suits`).
 
     >>> portfolio("standard")[-2:]
     ('Bayes-R', 'Bayes-T')
     """
-    return (*PAPER, *strong_attacks(strength, learned=learned))
+    return (*PAPER, *strong_attacks(strength, defence, learned=learned))
 
 
 def audit(
@@ -301,7 +305,8 @@ def audit(
 
     Re-identification is scored against the ID table, trace inference against the original
     traces, over observed events only where those have gaps (`score.observed`). All draws of the
-    attacks come from `seed`. With an `executor` every attack is a job of its own.
+    attacks come from `seed`. With an `executor` every attack is a job of its own, but for those
+    that learn the same of the release: what one learnt is there for the next.
     """
     methods = [method for name in attacks for method in attacks_called(name)]
     if not any(isinstance(method, InferenceAttack) for method in methods):
@@ -313,21 +318,52 @@ def audit(
         cells = subject.released.take_users(table.inverse())
         utility = observed_utility(city, original, cells, confidence=confidence)
     scored = [one for one in methods if table is not None or not isinstance(one, ReidAttack)]
-    found = all_done(
+    # One case for all, which lives no longer than the audit: attacks keep what they learnt of it.
+    case = Case(city, subject.reference, subject.released)
+    groups = together(scored)
+
+    def told(done: float, total: float) -> None:
+        if progress:
+            progress(done * len(scored) / total, len(scored))
+
+    parts = all_done(
         executor,
-        [partial(audited, subject, method, confidence, seed) for method in scored],
-        progress,
+        [
+            partial(_audited, subject, case, [scored[k] for k in group], confidence, seed)
+            for group in groups
+        ],
+        told,
     )
+    by_place = {
+        k: one
+        for group, part in zip(groups, parts, strict=True)
+        for k, one in zip(group, part, strict=True)
+    }
+    found = [by_place[k] for k in range(len(scored))]
     reid = tuple(one for one in found if one.error is None)
     trace = tuple(one for one in found if one.error is not None)
     return Audit(subject, utility, reid, trace, confidence, seed)
 
 
+def _audited(
+    subject: Subject,
+    case: Case,
+    methods: Sequence[ReidAttack | InferenceAttack],
+    confidence: float,
+    seed: int,
+) -> list[Audited]:
+    """Some attacks on the release, one after the other."""
+    return [audited(subject, case, method, confidence, seed) for method in methods]
+
+
 def audited(
-    subject: Subject, method: ReidAttack | InferenceAttack, confidence: float, seed: int
+    subject: Subject,
+    case: Case,
+    method: ReidAttack | InferenceAttack,
+    confidence: float,
+    seed: int,
 ) -> Audited:
     """One attack on the release, scored; a re-identification needs the ID table."""
-    case = Case(subject.city, subject.reference, subject.released)
     draw, started = child_seed(seed, "attack", str(method)), time.perf_counter()
     if isinstance(method, ReidAttack):
         if subject.table is None:

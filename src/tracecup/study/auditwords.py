@@ -31,6 +31,7 @@ TOO_WEAK = (
     "The attacks that were run cannot tell what the release adds: habits alone come nearer to the "
     "truth than they do, and stronger attacks on the release were not run."
 )
+WEAK = "stronger attacks on the release were not run, and may find more"
 
 
 def sentences(audit: Audit) -> list[str]:
@@ -159,10 +160,11 @@ def _inference(audit: Audit) -> list[str]:
         elif interval.high is not None and interval.high < 0:
             said.append(HABITS_WIN if _at_its_best(audit) else TOO_WEAK)
         else:
-            said.append(
+            told = (
                 "What the release adds beyond prior knowledge cannot be told from nothing "
-                f"({value:+.3f}, {span(interval)})."
+                f"({value:+.3f}, {span(interval)})"
             )
+            said.append(f"{told}." if _at_its_best(audit) else f"{told} by these attacks; {WEAK}.")
     return said
 
 

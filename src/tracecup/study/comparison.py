@@ -6,11 +6,12 @@ The bench for a new defence or attack; the strongest attack of each kind counts,
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import fmean
 
 from tracecup.attack import (
     Case,
@@ -22,14 +23,15 @@ from tracecup.attack import (
 )
 from tracecup.attack.learned import shipped_suits
 from tracecup.attack.naming import answer_of, is_blind, kind_of
+from tracecup.attack.portfolio import informed_attacks
 from tracecup.city import City
-from tracecup.contest.challenges import CHALLENGES
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.judging.answers import Truth
 from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.rules import ScoreRules
 from tracecup.contest.sizes import FULL_USERS, sized
-from tracecup.errors import InvalidParameter, InvalidTraces
+from tracecup.errors import InvalidParameter, InvalidTraces, UnknownMethod
 from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
@@ -43,6 +45,7 @@ from tracecup.score import (
     hospital_share,
     true_link_bound,
 )
+from tracecup.study.together import in_turn
 from tracecup.traces import Traces
 
 DEFENCES = (
@@ -86,6 +89,11 @@ class Attacked:
     expected_error: float | None
     seconds: float
     remark: str = ""
+
+    @property
+    def kind(self) -> AttackKind:
+        """`reid` or `trace`, by the score it was given."""
+        return "reid" if self.score.name == "s_R" else "trace"
 
 
 @dataclass(frozen=True)
@@ -160,6 +168,7 @@ def compare(
     reid_attacks: Sequence[str | ReidAttack] | None = None,
     trace_attacks: Sequence[str | InferenceAttack] | None = None,
     strength: str = "quick",
+    informed: Collection[AttackKind] | None = None,
     floor: float | None = FLOOR,
     seed: int = 1,
     progress: Callable[[float, float], None] | None = None,
@@ -170,9 +179,13 @@ def compare(
     A defence with a knob (`Obfuscator.knobs`) is tuned by its first one to the strongest setting
     that keeps `floor`; with `floor=None` all are taken as written. Without `defences` those of
     `usual_defences` are run. Where no attacks of a kind are given, all of `portfolio` at the
-    `strength` are run. All draws derive from `seed`. With an
+    `strength` are run, at `max` also those that know the tuned defence (`knowing`); `informed`
+    says of which kinds these are run whatever else is. All draws derive from `seed`. With an
     `executor` every defence is a job of its own.
     """
+    if informed is None:
+        given = {"reid": reid_attacks, "trace": trace_attacks}
+        informed = [kind for kind in ATTACK_KINDS if strength == "max" and given[kind] is None]
     every = portfolio(strength, learned=shipped_suits(city, original.clock.slots))
     if defences is None:
         defences = usual_defences(original.n_users)
@@ -187,7 +200,8 @@ def compare(
     reid = [parse_reid(one) if isinstance(one, str) else one for one in reid_attacks]
     trace = [parse_inference(one) if isinstance(one, str) else one for one in trace_attacks]
     attacks: list[ReidAttack | InferenceAttack] = [*reid, *trace]
-    total, done = len(defences) * (1 + len(attacks)), 0
+    each = 1 + len(attacks) + len(informed)
+    total, done = len(defences) * each, 0
 
     def advance(steps: int = 1) -> None:
         nonlocal done
@@ -195,14 +209,14 @@ def compare(
         if progress:
             progress(done, total)
 
-    job = partial(_defended, city, reference, original, attacks, floor, seed)
+    job = partial(_defended, city, reference, original, attacks, tuple(informed), floor, seed)
     if executor is None:
         return [job(defence, advance) for defence in defences]
     results: dict[int, Defended] = {}
     calls = ((k, partial(job, defence)) for k, defence in enumerate(defences))
     for k, future in done_as_they_come(executor, calls):
         results[k] = future.result()
-        advance(1 + len(attacks))
+        advance(each)
     return [results[k] for k in range(len(defences))]
 
 
@@ -211,20 +225,38 @@ def _defended(
     reference: Traces,
     original: Traces,
     attacks: Sequence[ReidAttack | InferenceAttack],
+    informed: Collection[AttackKind],
     floor: float | None,
     seed: int,
     defence: Defence,
-    advance: Callable[[], None] = lambda: None,
+    advance: Callable[[int], None] = lambda steps: None,
 ) -> Defended:
-    """One defence against all attacks."""
+    """One defence against all attacks, and those `informed` of it."""
     made = release(city, reference, original, defence, floor=floor, seed=seed)
-    advance()
-    met: dict[bool, list[Attacked]] = {True: [], False: []}
-    for method in attacks:
-        met[isinstance(method, ReidAttack)].append(attack(made, method, seed))
-        advance()
-    measured = (made.tuned, made.utility, made.seconds, tuple(met[True]), tuple(met[False]))
+    advance(1)
+    known = [method for method in knowing(made.method) if kind_of(method) in informed]
+    advance(len(informed) - len(known))
+    met = attack_all(made, [*attacks, *known], seed, lambda method: advance(1))
+    by_kind = {kind: tuple(one for one in met if one.kind == kind) for kind in ATTACK_KINDS}
+    measured = (made.tuned, made.utility, made.seconds, by_kind["reid"], by_kind["trace"])
     return Defended(*measured, made.bounds, made.tuning)
+
+
+def knowing(defence: Defence) -> list[ReidAttack | InferenceAttack]:
+    """The attacks that know a defence and run it on the references; none if it has no name.
+
+    >>> [str(one) for one in knowing("RR(8)")], knowing("traces as given")
+    (['Bayes-R(channel=known(RR(8)))', 'Bayes-T(channel=known(RR(8)))'], [])
+    """
+    name = str(defence)
+    try:
+        # Another defence of the same name would be another program.
+        if not isinstance(defence, str) and type(parse_obfuscator(name)) is not type(defence):
+            return []
+        reid, trace = informed_attacks(name)
+        return [parse_reid(reid), parse_inference(trace)]
+    except (InvalidParameter, UnknownMethod):
+        return []
 
 
 def usual_defences(users: int) -> tuple[str, ...]:
@@ -315,7 +347,7 @@ def attack(
 ) -> Attacked:
     """Attack a release and score the answer."""
     kind = kind_of(method)
-    draw = child_seed(seed, "attack", target.defence, str(method))
+    draw = child_seed(seed, "attack", target.defence, _drawn_as(method))
     started = time.perf_counter()
     answer = answer_of(method, target.case, draw)
     took = time.perf_counter() - started
@@ -325,31 +357,68 @@ def attack(
     return Attacked(str(method), scores[kind], error.value if error else None, took, remark)
 
 
+def _drawn_as(method: ReidAttack | InferenceAttack) -> str:
+    """What an attack's draws are called: who runs a known program runs it once for both kinds."""
+    channel = str(getattr(method, "channel", ""))
+    return channel if channel.startswith("known(") else str(method)
+
+
+def attack_all(
+    target: DefendedRelease,
+    methods: Sequence[ReidAttack | InferenceAttack],
+    seed: int = 1,
+    told: Callable[[ReidAttack | InferenceAttack], object] = lambda method: None,
+) -> list[Attacked]:
+    """All attacks on a release, in the order given; `told` is called after each.
+
+    They are run so that what several of them learn of the release is learnt once.
+    """
+    met: dict[int, Attacked] = {}
+    for k in in_turn(methods):
+        met[k] = attack(target, methods[k], seed)
+        told(methods[k])
+    return [met[k] for k in range(len(methods))]
+
+
 def as_markdown(results: Sequence[Defended]) -> str:
-    """Two tables for people, s_R and s_T; the attack that counts is bold, bounds come last."""
+    """Two tables for people, s_R and s_T; the attack that counts is bold, bounds come last.
+
+    Attacks that know each defence stand in one column.
+    """
     lines: list[str] = []
     for kind, challenge in CHALLENGES.items():
         title = challenge.score
         rows: list[tuple[Defended, tuple[Attacked, ...]]] = [(d, getattr(d, kind)) for d in results]
-        names = [attacked.attack for attacked in rows[0][1]]
+        names = list(dict.fromkeys(_column(d, one) for d, attacks in rows for one in attacks))
         lines += [
             f"| defence | s_U | {' | '.join(names)} | at most |",
             "| --- " * (len(names) + 3) + "|",
         ]
         for defended, attacks in rows:
             lowest = min(attacked.score.value for attacked in attacks)
+            met = {_column(defended, one): one.score.value for one in attacks}
             cells = [
-                f"**{a.score.value:.3f}**" if a.score.value == lowest else f"{a.score.value:.3f}"
-                for a in attacks
-            ]
+                "–" if name not in met
+                else f"**{met[name]:.3f}**" if met[name] == lowest
+                else f"{met[name]:.3f}"
+                for name in names
+            ]  # fmt: skip
             utility = f"{defended.utility.value:.3f}"
             bound = defended.bounds.reid if kind == "reid" else defended.bounds.prior
             cells.append("–" if bound is None else f"{bound:.3f}")
             lines.append(f"| `{short(defended.defence)}` | {utility} | {' | '.join(cells)} |")
-        seconds = [sum(a[k].seconds for _, a in rows) / len(rows) for k in range(len(names))]
-        times = " | ".join(f"{s:.2f} s" for s in seconds)
+        seconds: dict[str, list[float]] = {name: [] for name in names}
+        for defended, attacks in rows:
+            for one in attacks:
+                seconds[_column(defended, one)].append(one.seconds)
+        times = " | ".join(f"{fmean(took):.2f} s" for took in seconds.values())
         lines += [f"| *mean time ({title})* | | {times} | |", ""]
     return "\n".join(lines)
+
+
+def _column(defended: Defended, one: Attacked) -> str:
+    """What the column of an attack is called: the same for whichever defence it knows."""
+    return one.attack.replace(f"known({defended.defence})", "known")
 
 
 def short(name: str) -> str:

@@ -22,6 +22,7 @@ from tracecup.rng import child_seed
 from tracecup.score import Score, reid_score
 from tracecup.score.observed import observed_utility
 from tracecup.study.audit import Subject
+from tracecup.study.comparison import knowing
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import SetTraces
 from tracecup.usefulness import release_tm_emd, release_tp_tv_top50
@@ -103,6 +104,7 @@ def try_protections(
     attacks: Sequence[str],
     *,
     protections: Sequence[str] = PROTECTIONS,
+    informed: bool = False,
     within_km: float = 0.5,
     confidence: float = 0.95,
     seed: int = 1,
@@ -111,19 +113,21 @@ def try_protections(
 ) -> list[Protected]:
     """Run every protection on the true traces and attack what comes out, in the order given.
 
-    With an `executor` every protection is a job of its own.
+    `informed`: an attack that knows the protection joins each. With an `executor` every
+    protection is a job of its own.
     """
     methods = [method for name in attacks for method in attacks_called(name)]
     reid = [method for method in methods if isinstance(method, ReidAttack)]
     if not reid:
         raise InvalidParameter("protections are compared by a re-identification at least")
-    job = partial(_tried, subject, reid, within_km, confidence, seed)
+    job = partial(_tried, subject, reid, informed, within_km, confidence, seed)
     return all_done(executor, [partial(job, name) for name in protections], progress)
 
 
 def _tried(
     subject: Subject,
     reid: Sequence[ReidAttack],
+    informed: bool,
     within_km: float,
     confidence: float,
     seed: int,
@@ -134,7 +138,8 @@ def _tried(
     cells = protect(subject, name, seed)
     made = publish(city, subject.reference, truth, cells, child_seed(seed, "shuffle", name))
     scores = {}
-    for method in reid:
+    known = knowing(name) if informed else []
+    for method in [*reid, *(one for one in known if isinstance(one, ReidAttack))]:
         guess = method.identify(made.case, child_seed(seed, "attack", str(method)))
         scores[str(method)] = reid_score(made.table, guess, confidence)
     best = min(scores, key=lambda attack: scores[attack].value)

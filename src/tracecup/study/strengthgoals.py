@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from tracecup.study.results import Table
 from tracecup.study.strengthcells import Kind, Side
@@ -17,6 +18,8 @@ EQUALISED = "Equalise, trained"
 KMEANS = "KMeans(100), winner 2019"
 LEAST_REID, BELOW_PRIOR = 0.75, 0.04
 """What a new defence shall leave: so much s_R, and s_T so little below prior only."""
+ROUND_SECONDS, LEARNED_SECONDS = 120, 180
+"""How long a round of the race and the training of a learned attack may take on one H200."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,17 @@ def goals(found: Sequence[Found]) -> Table:
     if EQUALISED in there:
         rows.append(_near_prior(found))
     return Table.of(COLUMNS, rows)
+
+
+def in_time(item: str, seconds: Sequence[float], limit: float) -> tuple[object, ...]:
+    """A goal of time: mean seconds with the fastest and the slowest; met if none took longer.
+
+    >>> in_time("a round", [100.0, 130.0], 120)[2:]
+    ('<= 120', 115.0, 100.0, 130.0, 'slowest of 2', False)
+    """
+    ends = (fmean(seconds), min(seconds), max(seconds))
+    said = f"slowest of {len(seconds)}"
+    return (item, "seconds", f"<= {limit:g}", *ends, said, max(seconds) <= limit)
 
 
 def _row(found: Sequence[Found], goal: Goal) -> tuple[object, ...]:

@@ -23,10 +23,11 @@ from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import build, methods, nearest, split_name
 from tracecup.score import FLOOR
 from tracecup.score.utility import check_floor
-from tracecup.study.comparison import Defence, attack, release
+from tracecup.study.comparison import Defence, attack, knowing, release
 from tracecup.study.results import Table
 from tracecup.study.sweepcells import Attack, Cell, file_name
 from tracecup.study.sweepdata import DataSet
+from tracecup.study.together import in_turn
 from tracecup.traces import Traces
 
 COLUMNS = (
@@ -93,6 +94,7 @@ def sweep(
     attacks: Sequence[str | Attack],
     seeds: Sequence[int],
     floor: float | None = FLOOR,
+    informed: bool = False,
     force: bool = False,
     progress: Callable[[float, float], None] | None = None,
     executor: Executor | None = None,
@@ -106,7 +108,8 @@ def sweep(
     again as long as the content of the data, the defence, floor, seed and the version of tracecup
     are the same, and (for methods from outside tracecup) their code with all it reaches
     (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
-    that a stored cell lacks are run and added. `force` runs everything again. A cell that fails
+    that a stored cell lacks are run and added. `informed`: also those that know the tuned defence
+    (`comparison.knowing`). `force` runs everything again. A cell that fails
     is noted, and the others go on. The table holds exactly the grid asked for, whatever else lies
     in the folder. An `executor` computes the cells that lack something; the data travel with
     each, or are read there from the same paths if they are `shared`.
@@ -120,15 +123,18 @@ def sweep(
     folder = Path(out) / CELLS
     _make(folder)
     tasks = [
-        _Task(one, digest, shield, seed, floor, _kept(folder, digest, shield, floor, seed))
+        _Task(
+            one, digest, shield, seed, floor, informed, _kept(folder, digest, shield, floor, seed)
+        )
         for one, own in zip(data, shields, strict=True)
         for digest in [one.digest()]
         for shield, seed in product(own, chosen)
     ]
-    work, total = 1 + len(swords), len(tasks) * (1 + len(swords))
+    work = 1 + len(swords) + 2 * informed
+    total = len(tasks) * work
     cells = [Cell.new() if force else Cell.read(task.path) for task in tasks]
-    lacks = [[sword for sword in swords if not cell.holds(sword)] for cell in cells]
-    computed = sum(map(bool, lacks))
+    lacks = [bool(task.missing(cell, swords)) for task, cell in zip(tasks, cells, strict=True)]
+    computed = sum(lacks)
     rows: dict[int, list[tuple[Any, ...]]] = {}
     failed: dict[int, Failure] = {}
     done = 0
@@ -137,13 +143,13 @@ def sweep(
         if progress:
             progress(done + step, total)
 
-    for k, outcome in _outcomes(tasks, cells, lacks, told, executor, shared):
+    for k, outcome in _outcomes(tasks, cells, swords, lacks, told, executor, shared):
         task = tasks[k]
         names = (task.data.data, task.data.team, str(task.defence))
         if isinstance(outcome, Cell):
             if lacks[k] and task.path is not None:
                 outcome.write(task.path)
-            rows[k] = outcome.rows(names, task.seed, floor, swords)
+            rows[k] = outcome.rows(names, task.seed, floor, task.wanted(outcome, swords))
         else:
             failed[k] = Failure(*names, task.seed, outcome)
         done += work
@@ -185,26 +191,36 @@ class _Task:
     defence: Obfuscator
     seed: int
     floor: float | None
+    informed: bool
     path: Path | None
 
+    def wanted(self, cell: Cell, swords: Sequence[Attack]) -> list[Attack]:
+        """The attacks asked for, and those that know what the defence was tuned to."""
+        tuned = self._tuned(cell)
+        return [*swords, *(knowing(tuned) if self.informed and tuned is not None else ())]
+
+    def missing(self, cell: Cell, swords: Sequence[Attack]) -> list[Attack]:
+        """Those that the cell lacks, as far as its defence is tuned."""
+        return [sword for sword in self.wanted(cell, swords) if not cell.holds(sword)]
+
     def elsewhere(
-        self, cell: Cell, missing: Sequence[Attack], shared: bool
+        self, cell: Cell, swords: Sequence[Attack], shared: bool
     ) -> Callable[[], Cell | str]:
         """`fill` as a job for another process: with the data, or with where they lie."""
         if shared:
-            return partial(replace(self, data=self.data.absolute()).fill, cell, missing)
+            return partial(replace(self, data=self.data.absolute()).fill, cell, swords)
         try:
             loaded = _loaded(self.data, self.digest)
         except UnreadableFile:
             raise
         except TraceCupError as error:
             return partial(str, str(error))
-        return partial(self.fill, cell, missing, None, loaded)
+        return partial(self.fill, cell, swords, None, loaded)
 
     def fill(
         self,
         cell: Cell,
-        missing: Sequence[Attack],
+        swords: Sequence[Attack],
         tick: Tick | None = None,
         loaded: Loaded | None = None,
     ) -> Cell | str:
@@ -221,10 +237,11 @@ class _Task:
                 tuned=self._tuned(cell),
             )
             cell.note(made)
-            for k, method in enumerate(missing):
+            missing = self.missing(cell, swords)
+            for done, k in enumerate(in_turn(missing)):
                 if tick:
-                    tick(k)
-                cell.add(method, attack(made, method, self.seed))
+                    tick(done)
+                cell.add(missing[k], attack(made, missing[k], self.seed))
         except UnreadableFile:
             raise
         except TraceCupError as error:
@@ -247,23 +264,24 @@ def _loaded(data: DataSet, digest: str) -> Loaded:
 def _outcomes(
     tasks: Sequence[_Task],
     cells: Sequence[Cell],
-    lacks: Sequence[Sequence[Attack]],
+    swords: Sequence[Attack],
+    lacks: Sequence[bool],
     told: Tick,
     executor: Executor | None,
     shared: bool,
 ) -> Iterator[tuple[int, Cell | str]]:
     """Number and outcome of every task, in the order in which they are finished."""
     away: list[int] = []
-    for k, (task, cell, missing) in enumerate(zip(tasks, cells, lacks, strict=True)):
-        if not missing:
+    for k, (task, cell, lacking) in enumerate(zip(tasks, cells, lacks, strict=True)):
+        if not lacking:
             yield k, cell
         elif executor is None:
-            yield k, task.fill(cell, missing, told)
+            yield k, task.fill(cell, swords, told)
         else:
             away.append(k)
     if executor is None:
         return
-    calls = ((k, tasks[k].elsewhere(cells[k], lacks[k], shared)) for k in away)
+    calls = ((k, tasks[k].elsewhere(cells[k], swords, shared)) for k in away)
     broken: list[BaseException] = []
     for k, future in done_as_they_come(executor, calls):
         if error := future.exception():

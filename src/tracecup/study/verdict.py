@@ -77,6 +77,7 @@ def answer(
     attacks: Sequence[str] = PORTFOLIO,
     limit: float = LIMIT,
     protections: Sequence[str] | None = None,
+    informed: bool = False,
     within_km: float = WITHIN_KM,
     confidence: float = CONFIDENCE,
     seed: int = 1,
@@ -87,8 +88,9 @@ def answer(
 
     The worst setting is the one in which most users are named, then the one with the lowest s_T.
     `protections` are run on the true traces of that setting: by default those of
-    `protections_for`, none for an empty sequence, and none where the ID table is missing. With an
-    `executor` attacks and protections are jobs of their own.
+    `protections_for`, none for an empty sequence, and none where the ID table is missing;
+    `informed` attackers know which of them ran. With an `executor` attacks and protections are
+    jobs of their own.
     """
     if not subjects:
         raise InvalidParameter("an audit needs one setting at least")
@@ -128,6 +130,7 @@ def answer(
             subject,
             attacks,
             protections=protections,
+            informed=informed,
             within_km=within_km,
             confidence=confidence,
             seed=seed,

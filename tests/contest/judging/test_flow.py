@@ -167,6 +167,16 @@ class TestAttack:
         wanted = run_attack("reid", "VisitProb-R", case, None)
         assert same_answer(made["I1"]["reid"][0], wanted)
 
+    def test_bayes_answers_for_a_learned_one_that_knows_another_city(
+        self, judge, reference, original
+    ):
+        case = judge.case(reference, SetTraces.of_traces(original).renamed(np.arange(4, 7)))
+        learned, bayes = (
+            flow.SampleAttack("trace", name).answer("trace", 0, case, 5)
+            for name in ("Learned-T", "Bayes-T")
+        )
+        assert same_answer(learned, bayes)
+
 
 class TestScoreRelease:
     def test_memory_and_files_agree(self, judge, reference, original, folder):

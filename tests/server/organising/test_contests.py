@@ -10,6 +10,7 @@ import pytest
 from django.core import mail
 from django.core.mail import EmailMessage
 
+from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import parse_rules
 from tracecup.server import clock, windows
 from tracecup.server.access import Actor
@@ -113,7 +114,7 @@ class TestCreate:
         made = contests.create_contest(actor, name="Autumn", slug="autumn")
         assert [one.name for one in made.rounds.all()] == ["final"]
         assert made.organisers.get().person == actor.person
-        assert made.rules.name == "Autumn"
+        assert made.rules == Rules.preset("strong").renamed("Autumn")
         assert LogEntry.objects.filter(contest="autumn", action="contest.create").count() == 1
 
     def test_the_name_goes_into_the_rules(self, actor):

@@ -16,6 +16,7 @@ from archived import archive_folder
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.entries import Entry
+from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.legacy2019.folder import scan, take_samples
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.worlds import BuiltinWorld
@@ -155,6 +156,7 @@ class TestMissingTruth:
         against = Submission.objects.filter(target=2)
         assert against
         assert {(one.state, one.score, one.charged) for one in against} == {("failed", None, False)}
+        assert {Reason.read(one.reason).code for one in against} == {"truth-missing"}
 
     def test_the_others_still_have_results(self, folder):
         for path in folder.glob("*_team002_data02_TRP*"):

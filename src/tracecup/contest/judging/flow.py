@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from tracecup.attack import Case
+from tracecup.attack.portfolio import fitting
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.answers import Answer, Answers, CellScores, Truth, run_attack
@@ -67,8 +68,8 @@ class SampleAttack:
         return (self.name,) if kind == self.kind else ()
 
     def answer(self, kind: AttackKind, attempt: int, case: Case, seed: int) -> Answer:
-        """What it finds."""
-        return run_attack(kind, self.name, case, seed)
+        """What it finds; Bayes answers for a learned attack whose model knows another city."""
+        return run_attack(kind, fitting(self.name, case), case, seed)
 
 
 def make_data(judge: Judge, world: PeopleSource, entry: Entry, seed: int) -> tuple[Traces, Traces]:

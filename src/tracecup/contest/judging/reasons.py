@@ -14,6 +14,7 @@ WORDING: Mapping[str, str] = {
     "below-floor": "utility {value} is below the floor {floor}",
     "nothing": "nothing was handed in",
     "format": "not in the format of obfuscated traces: {error}",
+    "invalid-in-sheet": "invalid in the sheet",
     "truth-missing": "cannot be scored: {files} not in the folder",
 }
 OTHER = "other"

@@ -163,8 +163,8 @@ class Court2019:
             answer = ANSWER_FILES[one.kind]
             self._link(self.archive.answer_file(entry, answer, one.attacker, one.attempt), one.path)
             if missing := [name for name in kind.truth if held[name] is None]:
-                name = entry.file(missing[0], ".csv")
-                unscored.append(f"{one.path}: cannot be scored: {name} not in the folder")
+                why = Reason.of("truth-missing", files=entry.file(missing[0], ".csv"))
+                unscored.append(f"{one.path}: {why}")
         return unscored
 
     def _lay(

@@ -5,7 +5,7 @@ Computed from the scored cells and from nothing else, so that a verification can
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,27 +82,38 @@ def compute_results(
     over: Targets = counted if "trace" in rules.challenges_played else "all"
     correlation = board.correlation(over)
     tables = {
-        "releases": _release_table(board, submissions, targets),
-        "cells": _cell_table(targets, attacks),
+        "releases": release_table(board, _known(board, submissions, targets)),
+        "cells": ResultTable.of_records(CELL_COLUMNS, _cells(targets, attacks)),
         "sums": sum_table(board, counted),
         "awards": award_table(awards, ranks),
         USERS: user_table(targets, board),
         "utility": _utility_table(submissions),
     }
     sheets = {kind: Sheet.of(_competing(board.board(kind))) for kind in ATTACK_KINDS}
-    summary = {
+    summary = summary_of(board, awards, correlation, tables["cells"])
+    return Results(board, awards, ranks, correlation, tables, sheets, summary)
+
+
+def summary_of(
+    board: Scoreboard, awards: Mapping[str, Award], correlation: Correlation, cells: ResultTable
+) -> dict[str, Any]:
+    """What results come to: winners, the correlation, how much there was of everything."""
+    return {
         "awards": {
-            key: {"title": award.title, "winners": list(award.winners), "tie": award.tied,
-                  "value": award.places[0].value if award.places else None}
+            key: {
+                "title": award.title,
+                "winners": list(award.winners),
+                "tie": award.tied,
+                "value": award.places[0].value if award.places else None,
+            }
             for key, award in awards.items()
         },
         "correlation": vars(correlation),
-        "releases": len(releases),
-        "published": len(targets),
-        "valid": sum(row.valid and not row.benchmark for row in releases),
-        "attacks": sum(len(target.of(kind)) for target in targets for kind in ATTACK_KINDS),
-    }  # fmt: skip
-    return Results(board, awards, ranks, correlation, tables, sheets, summary)
+        "releases": len(board.releases),
+        "published": sum(row.attacked for row in board.releases),
+        "valid": sum(row.valid and not row.benchmark for row in board.releases),
+        "attacks": len(cells.columns["score"]),
+    }
 
 
 def write_results(folder: Path, results: Results) -> list[Path]:
@@ -155,51 +166,67 @@ def _competing(board: AttackBoard) -> AttackBoard:
     )
 
 
-def _release_table(
-    board: Scoreboard, submissions: Mapping[Entry, JudgedRelease], targets: Sequence[ReleaseScores]
-) -> ResultTable:
-    scored = {target.entry: target for target in targets}
+def release_table(board: Scoreboard, known: Mapping[str, Mapping[str, Value]]) -> ResultTable:
+    """Every release with its lowest scores; `known` says by its name what no board tells."""
     minima = {kind: board.board(kind).minimum() for kind in ATTACK_KINDS}
-    rows: list[list[Value]] = []
+    records: list[dict[str, Value]] = []
+    for row in board.releases:
+        record: dict[str, Value] = {
+            "pubtraces": row.name,
+            "team": row.team,
+            "challenge": row.challenge,
+            "role": "benchmark" if row.benchmark else "team",
+            "valid": row.valid,
+            "hors_concours": row.hors_concours,
+        }
+        for kind, challenge in CHALLENGES.items():
+            record[challenge.minimum] = minima[kind][row.name]
+            record[challenge.strongest] = " ".join(board.board(kind).strongest(row.name))
+        records.append({**record, **known[row.name]})
+    return ResultTable.of_records(RELEASE_COLUMNS, records)
+
+
+def _known(
+    board: Scoreboard, submissions: Mapping[Entry, JudgedRelease], targets: Sequence[ReleaseScores]
+) -> dict[str, dict[str, Value]]:
+    """What the judge knows about releases besides the board."""
+    scored = {target.entry: target for target in targets}
+    known: dict[str, dict[str, Value]] = {}
     for entry, given in submissions.items():
-        name, target = entry.release, scored.get(entry)
-        strongest = {kind: board.board(kind).strongest(name) for kind in ATTACK_KINDS}
-        error = (
-            target.of("error").get(strongest["trace"][0]) if target and strongest["trace"] else None
-        )
-        rows.append([
-            name, entry.number, entry.challenge,
-            "benchmark" if entry.is_benchmark else "team",
-            given.valid, given.hors_concours, given.reason, given.method,
-            given.utility, given.utility_low, given.utility_high,
-            *(v for k in ATTACK_KINDS for v in (minima[k][name], " ".join(strongest[k]))),
-            target.ceiling if target else None,
-            error.value if error else None,
-        ])  # fmt: skip
-    return ResultTable.of_rows(RELEASE_COLUMNS, rows)
+        told: dict[str, Value] = {
+            name: getattr(given, name)
+            for name in ("reason", "method", "utility", "utility_low", "utility_high")
+        }
+        if target := scored.get(entry):
+            told["s_T_ceiling"] = target.ceiling
+            for attacker in board.trace.strongest(entry.release)[:1]:
+                error = target.of("error").get(attacker)
+                told["expected_error_km"] = error.value if error else None
+        known[entry.release] = told
+    return known
 
 
-def _cell_table(
+def _cells(
     targets: Sequence[ReleaseScores], attacks: Mapping[tuple[AttackKind, str], str]
-) -> ResultTable:
-    rows: list[list[Value]] = []
+) -> Iterator[dict[str, Value]]:
     for kind in ATTACK_KINDS:
         for target in targets:
             errors = target.of("error") if kind == "trace" else {}
             for attacker, score in target.of(kind).items():
-                row: list[Value] = [
-                    kind, target.entry.release, column_of(attacker),
-                    attacks.get((kind, attacker), ""),
-                    score.value, score.interval.low, score.interval.high,
-                ]  # fmt: skip
-                error = errors.get(attacker)
-                row += (
-                    [error.value, error.interval.low, error.interval.high]
-                    if error
-                    else [None, None, None]
-                )
-                rows.append(row)
-    return ResultTable.of_rows(CELL_COLUMNS, rows)
+                cell: dict[str, Value] = {
+                    "kind": kind,
+                    "pubtraces": target.entry.release,
+                    "attacker": column_of(attacker),
+                    "attack": attacks.get((kind, attacker), ""),
+                    "score": score.value,
+                    "low": score.interval.low,
+                    "high": score.interval.high,
+                }
+                if error := errors.get(attacker):
+                    cell["expected_error_km"] = error.value
+                    cell["error_low_km"] = error.interval.low
+                    cell["error_high_km"] = error.interval.high
+                yield cell
 
 
 def sum_table(board: Scoreboard, counted: Targets) -> ResultTable:

@@ -5,18 +5,20 @@ No intervals, no expected errors, no single users: these need traces and answers
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
+from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import BENCHMARK
 from tracecup.contest.filenames import parse_file_name
+from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.results.compute import (
     CELL_COLUMNS,
-    RELEASE_COLUMNS,
     award_table,
+    release_table,
     sum_table,
+    summary_of,
 )
 from tracecup.contest.results.tables import ResultTable, Value
 from tracecup.contest.rules import Rules
@@ -68,23 +70,7 @@ def results_of_sheets(rules: Rules, found: Standings) -> SheetResults:
     if found.utility is not None:
         rows: list[list[Value]] = [[name, value] for name, value in found.utility.items()]
         tables["utility"] = ResultTable.of_rows((FILE_COLUMN, "utility"), rows)
-    summary = {
-        SCORES_ONLY: True,
-        "awards": {
-            key: {
-                "title": award.title,
-                "winners": list(award.winners),
-                "tie": award.tied,
-                "value": award.places[0].value if award.places else None,
-            }
-            for key, award in awards.items()
-        },
-        "correlation": vars(correlation),
-        "releases": len(board.releases),
-        "published": sum(row.valid for row in board.releases),
-        "valid": sum(row.valid and not row.benchmark for row in board.releases),
-        "attacks": len(tables["cells"].columns["score"]),
-    }
+    summary = {SCORES_ONLY: True, **summary_of(board, awards, correlation, tables["cells"])}
     return SheetResults(
         tables, summary, {kind: Sheet.of(board.board(kind)) for kind in ATTACK_KINDS}
     )
@@ -108,9 +94,13 @@ def board_tables(
     >>> board_tables(Rules(), board, {"b.csv": ""})["sums"].rows()[0]
     {'kind': 'reid', 'attacker': 'team001', 'sum': 0.5, 'not_attacked': 0}
     """
+    known = {
+        name: {"reason": reason, "method": "", "utility": (utility or {}).get(name)}
+        for name, reason in reasons.items()
+    }
     return {
-        "releases": _release_table(board, reasons, utility),
-        "cells": _cell_table(rules, board),
+        "releases": release_table(board, known),
+        "cells": ResultTable.of_records(CELL_COLUMNS, _cells(rules, board)),
         "sums": sum_table(board, rules.awards.attack_targets),
     }
 
@@ -122,43 +112,26 @@ def _reasons(rules: Rules, found: Standings) -> dict[str, str]:
     }
 
 
-def _release_table(
-    board: Scoreboard, reasons: Mapping[str, str], utility: Mapping[str, float] | None
-) -> ResultTable:
-    minima = {kind: board.board(kind).minimum() for kind in ATTACK_KINDS}
-    rows: list[list[Value]] = []
-    for row in board.releases:
-        by = {kind: " ".join(board.board(kind).strongest(row.name)) for kind in ATTACK_KINDS}
-        rows.append([
-            row.name, row.team, row.challenge, "benchmark" if row.benchmark else "team",
-            row.valid, row.hors_concours, reasons[row.name], "",
-            None if utility is None else utility[row.name], None, None,
-            *(cell for kind in CHALLENGES for cell in (minima[kind][row.name], by[kind])),
-            None, None,
-        ])  # fmt: skip
-    return ResultTable.of_rows(RELEASE_COLUMNS, rows)
-
-
 def reason_of(rules: Rules, valid: bool, utility: float | None) -> str:
     """Why a release does not count, in the judge's words; "" for one that does."""
     if valid:
         return ""
     floor = rules.scores.utility_floor
     if utility is None or is_valid(utility, floor):
-        return "invalid in the sheet"
-    return f"utility {utility:.6f} is below the floor {floor:g}"
+        return Reason.of("invalid-in-sheet")
+    return Reason.of("below-floor", value=f"{utility:.6f}", floor=f"{floor:g}")
 
 
-def _cell_table(rules: Rules, scores: Scoreboard) -> ResultTable:
-    rows: list[list[Value]] = []
+def _cells(rules: Rules, scores: Scoreboard) -> Iterator[dict[str, Value]]:
     for kind in ATTACK_KINDS:
         board, attacks = scores.board(kind), rules.samples.columns(kind)
         for i, row in enumerate(board.releases):
             for j, name in enumerate(board.columns):
                 if board.states[i, j] == State.SCORED:
-                    score = float(board.values[i, j])
-                    rows.append([
-                        kind, row.name, column_of(name), attacks.get(name, ""), score,
-                        *[None] * 5,
-                    ])  # fmt: skip
-    return ResultTable.of_rows(CELL_COLUMNS, rows)
+                    yield {
+                        "kind": kind,
+                        "pubtraces": row.name,
+                        "attacker": column_of(name),
+                        "attack": attacks.get(name, ""),
+                        "score": float(board.values[i, j]),
+                    }

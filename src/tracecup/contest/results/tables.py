@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,21 @@ class ResultTable:
             if len(row) != len(names):
                 raise InvalidParameter(f"a row has {len(row)} values for {len(names)} columns")
         return cls({name: [row[k] for row in rows] for k, name in enumerate(names)})
+
+    @classmethod
+    def of_records(
+        cls, names: Sequence[str], records: Iterable[Mapping[str, Value]]
+    ) -> ResultTable:
+        """From values by column; what a record does not tell is None, other columns an error.
+
+        >>> ResultTable.of_records(["a", "b"], [{"b": 1, "a": 2}, {"b": 3}]).csv()
+        'a,b\\n2,1\\n,3\\n'
+        """
+        held = list(records)
+        for strange in (set(record) - set(names) for record in held):
+            if strange:
+                raise InvalidParameter(f"the table has no column {min(strange)}")
+        return cls({name: [record.get(name) for record in held] for name in names})
 
     def rows(self) -> list[dict[str, Value]]:
         """One dictionary per row."""

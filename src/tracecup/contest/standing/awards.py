@@ -6,7 +6,7 @@ its value and how sure its ranks are follow from one formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -127,6 +127,16 @@ class Place:
     value: float
 
 
+def ranks_among(left: Iterable[int]) -> dict[int, int]:
+    """Rank over all -> rank among those left, of the ranks of those left: ties stay ties.
+
+    >>> ranks_among([2, 2, 5])
+    {2: 1, 5: 3}
+    """
+    ordered = sorted(left)
+    return {rank: 1 + ordered.index(rank) for rank in dict.fromkeys(ordered)}
+
+
 @dataclass(frozen=True)
 class Award:
     """An award: all eligible teams from first to last, and who is not eligible, and why.
@@ -152,11 +162,8 @@ class Award:
         ('002',)
         """
         left = [one for one in self.places if one.team not in gone]
-        ahead = [one.rank for one in self.places if one.team in gone]
-        places = tuple(
-            Place(one.rank - sum(rank < one.rank for rank in ahead), one.team, one.value)
-            for one in left
-        )
+        now = ranks_among(one.rank for one in left)
+        places = tuple(Place(now[one.rank], one.team, one.value) for one in left)
         return Award(self.key, self.better, places, {**self.excluded, **gone})
 
     @property

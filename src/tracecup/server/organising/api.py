@@ -77,7 +77,7 @@ def audit(
 
 
 class NewContest(Schema):
-    """A contest to be made; without rules it has the paper's."""
+    """A contest to be made; without rules it has the paper's, with strong sample attacks."""
 
     name: str = Field(min_length=1, max_length=200)
     slug: str = Field(min_length=1, max_length=60, pattern=SLUG)

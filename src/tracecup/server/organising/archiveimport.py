@@ -23,6 +23,7 @@ from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.answers import ANSWERS, Truth, cell_scores
 from tracecup.contest.judging.flow import may_attack
+from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.judging.scorer import NOTHING
 from tracecup.contest.legacy2019.convert import to_archive
 from tracecup.contest.rules import CityRules, Phases, Rules
@@ -163,7 +164,7 @@ def _scored(archive: Archive, entry: Entry) -> Iterator[ScoredAnswer]:
     for kind, attacker, attempt, path in _answer_files(archive, entry):
         missing = [name for name in ANSWERS[kind].truth if name not in there]
         if original is None or missing:
-            why = f"{entry.file(missing[0], '.csv')} not in the folder"
+            why = Reason.of("truth-missing", files=entry.file(missing[0], ".csv"))
             yield ScoredAnswer(entry, kind, attacker, attempt, path, None, why)
             continue
         answer = ANSWERS[kind].read(archive.judge, path)

@@ -48,6 +48,8 @@ from tracecup.server.teams.registration import create_team
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
 MAX_DIVISIONS = 20
+PRESET = "strong"
+"""The rules of a contest for which nobody wrote any."""
 
 
 def create_contest(
@@ -65,13 +67,14 @@ def create_contest(
 ) -> Contest:
     """A new contest with its rounds; who creates it organises it.
 
-    Without a text it has the paper's rules and no instants yet. The name wins over the text's.
-    Only a contest that `is_over`, taken over from elsewhere, may have its phases in the past.
+    Without a text it has the paper's rules with strong sample attacks and no instants yet. The
+    name wins over the text's. Only a contest that `is_over`, taken over from elsewhere, may have
+    its phases in the past.
     """
     name = _name(name)
     _check_slug(slug)
     if rules_text is None:
-        text = text_of(Rules().renamed(name))
+        text = text_of(Rules.preset(PRESET).renamed(name))
     else:
         text = tidy(rules_text)
         read_text(text)

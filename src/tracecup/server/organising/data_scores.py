@@ -295,7 +295,7 @@ def result_set_row(one: ResultSet) -> ResultSetRow:
 def _decided(round: Round) -> list[VerdictRow]:
     rows = []
     samples = round.contest.rules.samples
-    wanted = len(samples.reid) + len(samples.trace)
+    wanted = sum(len(samples.columns(kind)) for kind in ATTACK_KINDS)
     for one in Release.objects.filter(round=round).select_related("team", "submission"):
         team = one.team
         rows.append(

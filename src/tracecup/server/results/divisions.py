@@ -11,6 +11,7 @@ from dataclasses import replace
 from ninja import Schema
 
 from tracecup.contest.sheets import team_of
+from tracecup.contest.standing.awards import ranks_among
 from tracecup.facts.board import AwardFacts
 from tracecup.server.models import Contest, Team
 
@@ -50,7 +51,7 @@ def division_of(contest: Contest, award: AwardFacts, team: Team) -> AwardFacts |
 def within(award: AwardFacts, teams: Collection[str]) -> AwardFacts:
     """An award among some teams ("007"): places move up, equal ones stay equal.
 
-    Intervals of ranks are those over all teams and are left out. O(places^2).
+    Intervals of ranks are those over all teams and are left out.
 
     >>> from tracecup.facts.board import PlaceFacts
     >>> ranks = [(1, "001"), (2, "002"), (2, "003"), (4, "004")]
@@ -64,15 +65,8 @@ def within(award: AwardFacts, teams: Collection[str]) -> AwardFacts:
     [(1, '002'), (1, '003'), (3, '004')]
     """
     kept = [one for one in award.places if team_of(one.team) in teams]
-    places = tuple(
-        replace(
-            one,
-            rank=1 + sum(other.rank < one.rank for other in kept),
-            rank_low=None,
-            rank_high=None,
-        )
-        for one in kept
-    )
+    now = ranks_among(one.rank for one in kept)
+    places = tuple(replace(one, rank=now[one.rank], rank_low=None, rank_high=None) for one in kept)
     first = [one for one in places if one.rank == 1]
     return replace(
         award,

@@ -14,8 +14,12 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 _REASONS = {
     "reaches-floor": gettext_noop("utility {value} reaches the floor {floor}"),
     "below-floor": gettext_noop("utility {value} is below the floor {floor}"),
+    "nothing": gettext_noop("nothing was handed in"),
+    "format": gettext_noop("not in the format of obfuscated traces: {error}"),
+    "invalid-in-sheet": gettext_noop("invalid in the sheet"),
+    "truth-missing": gettext_noop("cannot be scored: {files} not in the folder"),
 }
-"""The judge's reasons by code; those that are not here are shown as archives word them."""
+"""The judge's reasons by code; an organiser's own words are shown as they are."""
 # The sign and the colour of a state; the word follows in `state`.
 SIGNS: dict[str, tuple[str, str]] = {
     "rejected": ("✕", "bad"),
