@@ -173,7 +173,7 @@ round = Round.objects.create(contest=contest, name="final", position=0)
 times = {phase: clock.now() + timedelta(days=k + 1) for k, phase in enumerate(PHASES)}
 queue.enqueue("data", "d", {"round": round.pk, "entry": [0, "reid"]}, contest=contest)
 job = queue.lease("w")
-made = {Entry(0, "reid").file(kind): Blob("0" * 64, 1) for kind in data.TRACES}
+made = {Entry(0, "reid").file(kind): Blob("0" * 64, 1) for kind in data.TEAM_FILES}
 is_held = threading.Event()
 def one(k):
     if k == 1:
