@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -24,32 +24,13 @@ from tracecup.contest.rules import (
     SampleRules,
 )
 from tracecup.contest.rules.file import MAX_ROUNDS, parse_rules
-from tracecup.contest.rules.values import Refusal, ValueKind
+from tracecup.contest.rules.values import Refusal
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
+from tracecup.server.organising.rulesasked import KEYS, kind_of
 from tracecup.server.organising.ruletext import rewritten
 from tracecup.server.reasons import check_instant
 
-KEYS: dict[str, str] = {
-    "name": "name",
-    "zone": "zone",
-    "users": "users",
-    "days": "clock.days",
-    "slots": "clock.slots",
-    "trace_inference": "challenges.trace_inference",
-    "reidentification": "challenges.reidentification",
-    "floor": "scores.utility_floor",
-    "release_tries": "limits.release_tries",
-    "attack_tries": "limits.attack_tries",
-    "grace_seconds": "limits.grace_seconds",
-    "late_minutes": "limits.late_minutes",
-    "feedback": "feedback.policy",
-    "board": "feedback.board",
-    "attack_targets": "awards.attack_targets",
-    "winner_excluded": "awards.winner_excluded",
-    "lessons": "lessons.open",
-}
-"""Name of a field -> key of the rules; `samples` and `rounds` are fields of their own."""
 LENGTHS = ("preparing", "anonymizing", "judging", "attacking")
 """How long it is from each phase to the next."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -148,18 +129,6 @@ def require_sound(rules: Rules) -> None:
     problems = [Problem(0, name, "", said).as_dict() for name, said in _conflicts(rules)]
     if problems:
         raise Refused("invalid", _("These rules cannot be accepted."), problems)
-
-
-def kind_of(key: str) -> ValueKind:
-    """What a key of the rules may hold.
-
-    >>> kind_of("limits.attack_tries").expected
-    'a whole number from 1 to 1000'
-    """
-    table, _dot, name = key.rpartition(".")
-    held = _get(Rules(), table) if table else Rules()
-    found = next(one for one in fields(held) if one.name == name)
-    return cast(ValueKind, found.metadata["spec"].kind)
 
 
 def field_of(key: str) -> str:
