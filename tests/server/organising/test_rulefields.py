@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 from django.urls import reverse
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import parse_rules, rules_text
+from tracecup.contest.rules.rounds import ConflictCode
 from tracecup.server.errors import Refused
 from tracecup.server.models import Announcement, Contest
 from tracecup.server.organising.acts_rules import RuleValues
@@ -18,7 +20,7 @@ from tracecup.server.organising.lengths import length_text, parse_length
 from tracecup.server.organising.rulefields import LENGTHS, Plan, values_of, with_round, with_values
 from tracecup.server.organising.rulesasked import ASKED, KEYS
 from tracecup.server.organising.ruletext import flat
-from tracecup.server.organising.rulewords import LABELS, label
+from tracecup.server.organising.rulewords import CONFLICTS, LABELS, label
 from tracecup.server.organising.sizes import SIZES
 
 pytestmark = pytest.mark.django_db
@@ -107,6 +109,7 @@ class TestWithValues:
             ({"trace_inference": False, "reidentification": False}, "trace_inference"),
             ({"trace_inference": False, "reidentification": True}, "attack_targets"),
             ({"rounds": ["a", "a"]}, "rounds"),
+            ({"rounds": [f"r{k}" for k in range(21)]}, "rounds"),
             ({"rounds": ["Ä b"]}, "rounds"),
             ({"rounds": []}, "rounds"),
             ({"slots": 1440}, "slots"),
@@ -122,6 +125,9 @@ class TestWithValues:
 
 
 class TestWords:
+    def test_every_contradiction_has_words(self):
+        assert set(CONFLICTS) == set(get_args(ConflictCode))
+
     def test_every_key_has_a_name(self):
         named = {*LABELS, *(f"rounds.final.{name}" for name in LABELS)}
         named |= {f"rounds.final.phases.{name}" for name in LABELS}

@@ -83,8 +83,8 @@ def _field(one: Asked) -> tuple[Any, Any]:
 def _asking(body: Body) -> Body:
     """The same body with a field for every rule of `ASKED`; each may be left out."""
     made: Any = {one.name: _field(one) for one in ASKED if one.key}
-    about = {"__base__": body, "__doc__": body.__doc__, "__module__": body.__module__}
-    return cast(Body, create_model(body.__name__, **about, **made))
+    made |= {"__base__": body, "__doc__": body.__doc__, "__module__": body.__module__}
+    return cast(Body, create_model(body.__name__, **made))
 
 
 @_asking

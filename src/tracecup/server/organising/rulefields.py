@@ -5,9 +5,8 @@ What no field is about stays in the text as it is; what is wrong is said beside 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
@@ -29,11 +28,11 @@ from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 from tracecup.server.organising.rulesasked import KEYS, kind_of
 from tracecup.server.organising.ruletext import rewritten
+from tracecup.server.organising.rulewords import CONFLICTS
 from tracecup.server.reasons import check_instant
 
 LENGTHS = ("preparing", "anonymizing", "judging", "attacking")
 """How long it is from each phase to the next."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -151,25 +150,23 @@ def beside_fields(problems: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 def _conflicts(rules: Rules) -> Iterator[tuple[str, str]]:
     """What contradicts what, in the words of a form."""
-    if any(rules.clock.conflicts()):
-        yield "slots", _("The last slot of a day lies before midnight.")
-    played = rules.challenges
-    if not (played.trace_inference or played.reidentification):
-        yield "trace_inference", _("Choose at least one challenge.")
-    elif not played.trace_inference and rules.awards.attack_targets != "all":
-        said = _("Without the challenge of trace inference, all releases count for attackers.")
-        yield "attack_targets", said
     names = [one.name for one in rules.rounds]
-    if not 1 <= len(names) <= MAX_ROUNDS or len(set(names)) < len(names):
-        yield "rounds", _("One to twenty rounds, each with a name of its own.")
-    if not all(_NAME.fullmatch(name) for name in names):
+    if not 1 <= len(names) <= MAX_ROUNDS:
+        yield "rounds", str(CONFLICTS["round-names"].sentence)
+    if not all(_is_name(name) for name in names):
         yield "rounds", _("Names of rounds are small letters, digits and hyphens, one per line.")
-    if names and not any(one.weight > 0 for one in rules.rounds):
-        yield "weight", _("At least one round has a weight above 0.")
-    for before, after in pairwise(rules.rounds):
-        end, start = before.phases.results, after.phases.anonymize
-        if end and start and start < end:
-            yield "between", _("A round begins after the results of the round before.")
+    for one in rules.all_conflicts():
+        yield CONFLICTS[one.code].field, str(CONFLICTS[one.code].sentence)
+
+
+def _is_name(name: str) -> bool:
+    """Whether a round may be called so."""
+    spec = next(one for one in fields(RoundRules) if one.name == "name").metadata["spec"]
+    try:
+        spec.kind.read(name)
+    except Refusal:
+        return False
+    return True
 
 
 def _get(rules: Rules, key: str) -> Any:
