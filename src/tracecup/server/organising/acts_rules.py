@@ -31,8 +31,9 @@ from tracecup.server.organising.rulefields import (
     with_round,
     with_values,
 )
-from tracecup.server.organising.rulesasked import ASKED, Asked, kind_of
+from tracecup.server.organising.rulesasked import ASKED, AskedRule, kind_of
 from tracecup.server.organising.rulewords import LABELS, VALUES
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.web.choosing import zones
 from tracecup.server.web.context import Place
 
@@ -57,7 +58,7 @@ def _rule(name: str, label: Any, help: Any = "", choices: Any = (), **options: A
     return Shown(label, help, choices, initial, options=options)
 
 
-def _field(one: Asked) -> tuple[Any, Any]:
+def _field(one: AskedRule) -> tuple[Any, Any]:
     """The type and the limits of a field, by what its key may hold."""
     kind = kind_of(one.key)
     taken: Any = str
@@ -124,7 +125,7 @@ class RulesQuestion(RuleFields):
     """Rules to be looked at; they need no reason yet."""
 
     why: Annotated[str, Shown(_("Reason"), _("Required to save; kept in the log permanently."))] = (
-        Field("", max_length=2000)
+        Field("", max_length=MAX_REASON)
     )
 
 

@@ -19,10 +19,10 @@ from ninja import Field, Schema
 from pydantic_core import PydanticUndefined
 
 from tracecup.server.organising.lengths import LengthField
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.web.choosing import Choosing
 from tracecup.server.web.context import Place
 
-MAX_WHY = 2000
 Choices = Sequence[tuple[str, Any]]
 
 
@@ -89,7 +89,7 @@ class Why(Schema):
     """The reason; it stands in the log."""
 
     why: Annotated[str, reason(_("It is kept in the log permanently."))] = Field(
-        min_length=1, max_length=MAX_WHY
+        min_length=1, max_length=MAX_REASON
     )
 
 

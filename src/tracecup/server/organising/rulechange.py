@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from django.db import transaction
@@ -24,6 +24,7 @@ from tracecup.score.utility import is_valid
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
+from tracecup.server.entries import NEVER
 from tracecup.server.errors import Refused
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.locks import locked
@@ -54,7 +55,6 @@ DATA_OF_ROUND = ("days", "reference_days")
 VERDICT_KEYS = ("scores.utility_floor", "scores.utility_rule", "scores.lambda_u")
 SCORE_KEYS = ("scores.lambda_t", "scores.hospital_weight", "samples.")
 CAREFUL = ("limits.grace_seconds", "limits.late_minutes", "feedback.board", "zone")
-NEVER = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)

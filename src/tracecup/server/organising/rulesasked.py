@@ -23,7 +23,7 @@ GROUPS: tuple[Any, ...] = (PLAYED, SIZE, HANDING_IN, AWARDS)
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedRule:
     """A field: its name, the key it is about, its group on the page and what is said below it.
 
     Without a group it is asked beside what is no rule (the time zone, beside the name). Without a
@@ -36,40 +36,40 @@ class Asked:
     help: Any = ""
 
 
-ASKED: tuple[Asked, ...] = (
-    Asked("zone", "zone"),
-    Asked("users", "users", SIZE),
-    Asked("days", "clock.days", SIZE),
-    Asked("slots", "clock.slots", SIZE, _("From 8:00, every half hour.")),
-    Asked("trace_inference", "challenges.trace_inference", PLAYED),
-    Asked("reidentification", "challenges.reidentification", PLAYED),
-    Asked("rounds", "", PLAYED),
-    Asked(
+ASKED: tuple[AskedRule, ...] = (
+    AskedRule("zone", "zone"),
+    AskedRule("users", "users", SIZE),
+    AskedRule("days", "clock.days", SIZE),
+    AskedRule("slots", "clock.slots", SIZE, _("From 8:00, every half hour.")),
+    AskedRule("trace_inference", "challenges.trace_inference", PLAYED),
+    AskedRule("reidentification", "challenges.reidentification", PLAYED),
+    AskedRule("rounds", "", PLAYED),
+    AskedRule(
         "floor",
         "scores.utility_floor",
         HANDING_IN,
         _("From 0 to 1. A release with less utility is invalid; its privacy is 0."),
     ),
-    Asked(
+    AskedRule(
         "release_tries",
         "limits.release_tries",
         HANDING_IN,
         _("Releases per data set; the last one counts."),
     ),
-    Asked("attack_tries", "limits.attack_tries", HANDING_IN, _("The stronger answer counts.")),
-    Asked("grace_seconds", "limits.grace_seconds", HANDING_IN),
-    Asked(
+    AskedRule("attack_tries", "limits.attack_tries", HANDING_IN, _("The stronger answer counts.")),
+    AskedRule("grace_seconds", "limits.grace_seconds", HANDING_IN),
+    AskedRule(
         "late_minutes",
         "limits.late_minutes",
         HANDING_IN,
         _("Accepted from teams without a release; the judge waits that long. 0: refused."),
     ),
-    Asked("feedback", "feedback.policy", HANDING_IN),
-    Asked("board", "feedback.board", HANDING_IN),
-    Asked("samples", "", AWARDS),
-    Asked("attack_targets", "awards.attack_targets", AWARDS),
-    Asked("winner_excluded", "awards.winner_excluded", AWARDS),
-    Asked("lessons", "lessons.open", PLAYED),
+    AskedRule("feedback", "feedback.policy", HANDING_IN),
+    AskedRule("board", "feedback.board", HANDING_IN),
+    AskedRule("samples", "", AWARDS),
+    AskedRule("attack_targets", "awards.attack_targets", AWARDS),
+    AskedRule("winner_excluded", "awards.winner_excluded", AWARDS),
+    AskedRule("lessons", "lessons.open", PLAYED),
 )
 KEYS: dict[str, str] = {"name": "name"} | {one.name: one.key for one in ASKED if one.key}
 """Name of a field -> key of the rules; the name is asked with what else a contest itself has."""
