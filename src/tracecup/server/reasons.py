@@ -17,7 +17,7 @@ MAX_REASON = 2000
 
 
 def require_reason(why: str) -> str:
-    """The reason, or `Refused`: what is dangerous stands in the log with why."""
+    """The reason, or `Refused`: what is dangerous is logged with its reason."""
     said = why.strip()
     if not said:
         problem = Problem(0, "why", "", _("a few words")).as_dict()

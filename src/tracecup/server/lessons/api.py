@@ -29,7 +29,7 @@ class AnswerText(Schema):
 
 
 class Reason(Schema):
-    """Why something is done; stands in the log."""
+    """Why something is done; it is kept in the log."""
 
     why: str = Field(min_length=1, max_length=MAX_REASON)
 

@@ -43,7 +43,7 @@ class Texts(Schema):
 
     description: Annotated[
         str | None,
-        _text("description", _("Description"), 8, _("It stands first on the contest's page.")),
+        _text("description", _("Description"), 8, _("It is shown first on the contest's page.")),
     ] = Field(None, max_length=MAX_TEXT)
     prizes: Annotated[str | None, _text("prizes", _("Prizes"), 5)] = Field(
         None, max_length=MAX_TEXT

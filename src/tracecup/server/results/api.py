@@ -48,7 +48,7 @@ def files(request: HttpRequest, slug: str, round: RoundName = None) -> downloads
     ["GET", "HEAD"], "/contests/{slug}/files/{name}", auth=anyone, openapi_extra=CONTENT
 )
 def file(request: HttpRequest, slug: str, name: str, round: RoundName = None) -> HttpResponseBase:
-    """One file; its SHA-256 is the ETag and stands in `X-SHA256`."""
+    """One file; its SHA-256 is the ETag and is sent as `X-SHA256`."""
     role, one = at_round(request, slug, round)
     return downloads.ranged_response(request, downloads.open_file(role, one, name), role)
 

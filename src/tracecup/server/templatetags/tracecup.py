@@ -347,7 +347,7 @@ def refusal_time(context: template.Context, name: str, at: Any) -> Any:
 
 
 def script_json(data: Any) -> SafeString:
-    """JSON for a data block: cannot end the element it stands in."""
+    """JSON for a data block: cannot end the element around it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return mark_safe(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
