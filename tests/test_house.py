@@ -44,7 +44,6 @@ OWN_LATE = {
 DJANGO_LATE = {
     "server/jobs/sandbox.py": "children that compute know no Django",
     "server/start.py": "Django is to be set up before",
-    "server/web/receiving.py": "who says where bodies lie needs no settings",
 }
 """Modules that import Django inside functions, and why."""
 BY_NAME = {

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_who_had_the_name_before_is_no_organiser(new_person, monkeypatch):
-    monkeypatch.setattr(registration, "data_wanted", lambda contest: None)
+    monkeypatch.setattr(registration, "ensure_data", lambda contest: None)
     eve = new_person(demo.ORGANISER)
     _token, secret = tokens.new_token(eve, "mine", 30, Actor(eve))
     links.new_link("reset", Actor(eve), person=eve)

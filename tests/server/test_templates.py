@@ -14,7 +14,7 @@ from tracecup import server
 
 HERE = Path(server.__file__).parent
 TEMPLATES = sorted(HERE.glob("*/templates/**/*.html"))
-LONGEST = 190
+LONGEST = 140
 
 
 def name_of(path: Path) -> str:

@@ -18,7 +18,7 @@ Via = Literal["page", "api", "client", "system"]
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts, and how: stands in the log as `person:12` (names can be erased)."""
+    """Who acts, and how: the log calls her `person:12` (names can be erased)."""
 
     person: Person | None
     via: Via = "system"

@@ -85,7 +85,7 @@ class SystemClock:
 
 
 class FileClock:
-    """The computer's clock plus the seconds that stand in a file: one step moves all processes."""
+    """The computer's clock plus the seconds that a file holds: one step moves all processes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

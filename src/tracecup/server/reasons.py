@@ -13,15 +13,18 @@ from tracecup.contest.rules.values import YEARS
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
 
+MAX_REASON = 2000
+
 
 def require_reason(why: str) -> str:
-    """The reason, or `Refused`: what is dangerous stands in the log with why."""
+    """The reason, or `Refused`: what is dangerous is logged with its reason."""
     said = why.strip()
     if not said:
         problem = Problem(0, "why", "", _("a few words")).as_dict()
         raise Refused("invalid", _("Please give a reason; it is kept in the log."), [problem])
-    if len(said) > 2000:
-        raise Refused("invalid", _("A reason has at most 2000 characters."))
+    if len(said) > MAX_REASON:
+        told = _("A reason has at most %(most)d characters.") % {"most": MAX_REASON}
+        raise Refused("invalid", told)
     return said
 
 

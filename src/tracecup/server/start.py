@@ -85,6 +85,7 @@ def _serve(
     from tracecup.server.doorkeeper import looked_up, owner_looked_up
     from tracecup.server.jobs import sandbox
     from tracecup.server.jobs.worker import Worker
+    from tracecup.server.web import arrivals
     from tracecup.server.web.receiving import make_server
     from tracecup.server.wsgi import application
 
@@ -98,6 +99,9 @@ def _serve(
             port,
             threads,
             config.upload_bytes,
+            folder=config.incoming,
+            proxied=config.proxied,
+            arrived=config.folder / arrivals.FOLDER,
             known=looked_up,
             whose=owner_looked_up,
         )

@@ -130,7 +130,7 @@ class TestReset:
         answer = room.clients["teacher"].post(
             "/c/spring/run/lessons/", {"why": "next"}, follow=True
         )
-        assert "1 step is forgotten" in answer.content.decode()
+        assert "1 step was erased" in answer.content.decode()
         assert not LessonProgress.objects.exists()
         assert Classroom.objects.get().generation == 1
         assert LogEntry.objects.filter(action="lessons-reset").count() == 1

@@ -37,7 +37,7 @@ from tracecup.server.submissions import choices, quotas
 from tracecup.server.teams import registration, teamlist
 from tracecup.server.storage import Blob
 from tracecup.server.auditlog import check_chain
-registration.data_wanted = teamlist.data_wanted = lambda contest: None
+registration.ensure_data = teamlist.ensure_data = lambda contest: None
 PATIENCE = 600
 found = {}
 def fresh():  # a contest without teams on a site without people; the log goes on

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPRecipientsRefused
 
 import pytest
 from django.core import mail
 from django.core.mail import EmailMessage
+from django.utils import translation
 
-from tracecup.contest.rules import Rules
-from tracecup.contest.rules.file import parse_rules
+from tracecup.contest.rules import FeedbackRules, LessonRules, LimitRules, Rules
+from tracecup.contest.rules.file import parse_rules, rules_text
 from tracecup.server import clock, windows
 from tracecup.server.access import Actor
 from tracecup.server.auditlog import check_chain
@@ -27,6 +29,7 @@ from tracecup.server.models import (
 from tracecup.server.organising import (
     contests,
     rulechange,
+    rulewords,
     running,
 )
 from tracecup.server.organising.rulechange import history, shown_span
@@ -204,6 +207,48 @@ class TestPlan:
         at(DEADLINE - 30 * timedelta(minutes=1))
         effect, _ = self.effect(contest, "judge = 2030-04-03T00", "judge = 2030-04-02T23")
         assert "past" in effect.sentence
+
+    @pytest.mark.parametrize(
+        ("change", "sentence", "japanese"),
+        [
+            (
+                {"feedback": FeedbackRules("exact", board="utility")},
+                "From now on everybody sees this of releases.",
+                "これ以降、匿名化データについてこれが全員に公開されます。",
+            ),
+            (
+                {"limits": LimitRules(late_minutes=30)},
+                "Late releases are accepted for this long; the judge waits.",
+                "締切後もこの時間だけ匿名化データを受け付け、審判はそれまで待ちます。",
+            ),
+            (
+                {"limits": LimitRules(grace_seconds=30)},
+                "Every deadline that has not passed moves with it.",
+                "まだ過ぎていない締切がすべてこれに合わせて動きます。",
+            ),
+            (
+                {"lessons": LessonRules(open=True)},
+                "Teams see the lessons from now on.",
+                "これ以降、チームにレッスンが表示されます。",
+            ),
+        ],
+    )
+    def test_each_key_says_what_its_change_does(self, contest, change, sentence, japanese):
+        """Also where exact scores and open registration are dangerous for another key."""
+        contest.join_open = True
+        rules = replace(contest.rules, feedback=FeedbackRules("exact"), limits=LimitRules())
+        contest.rules_text = rules_text(rules)
+        text = rules_text(replace(rules, **change))
+        effects = rulechange.plan_rules(contest, text).effects
+        assert [one.sentence for one in effects] == [sentence]
+        with translation.override("ja"):
+            assert rulechange.plan_rules(contest, text).effects[0].sentence == japanese
+
+    def test_what_is_switched_off_is_told_so(self):
+        assert rulewords.change("limits.late_minutes", "0") == (
+            "Late releases are refused from now on."
+        )
+        assert rulewords.change("lessons.open", "false") == "Teams see no lessons any more."
 
     def test_what_the_judge_did_cannot_be_moved(self, contest):
         Round.objects.update(judging_at=clock.now())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import pytest
 from django.urls import reverse
@@ -11,12 +12,15 @@ from hypothesis import strategies as st
 
 from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import parse_rules, rules_text
+from tracecup.contest.rules.rounds import ConflictCode
 from tracecup.server.errors import Refused
 from tracecup.server.models import Announcement, Contest
+from tracecup.server.organising.acts_rules import RuleValues
 from tracecup.server.organising.lengths import length_text, parse_length
 from tracecup.server.organising.rulefields import LENGTHS, Plan, values_of, with_round, with_values
+from tracecup.server.organising.rulesasked import ASKED, KEYS
 from tracecup.server.organising.ruletext import flat
-from tracecup.server.organising.rulewords import LABELS, label
+from tracecup.server.organising.rulewords import CONFLICTS, LABELS, label
 from tracecup.server.organising.sizes import SIZES
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +109,7 @@ class TestWithValues:
             ({"trace_inference": False, "reidentification": False}, "trace_inference"),
             ({"trace_inference": False, "reidentification": True}, "attack_targets"),
             ({"rounds": ["a", "a"]}, "rounds"),
+            ({"rounds": [f"r{k}" for k in range(21)]}, "rounds"),
             ({"rounds": ["Ä b"]}, "rounds"),
             ({"rounds": []}, "rounds"),
             ({"slots": 1440}, "slots"),
@@ -120,11 +125,41 @@ class TestWithValues:
 
 
 class TestWords:
+    def test_every_contradiction_has_words(self):
+        assert set(CONFLICTS) == set(get_args(ConflictCode))
+
     def test_every_key_has_a_name(self):
         named = {*LABELS, *(f"rounds.final.{name}" for name in LABELS)}
         named |= {f"rounds.final.phases.{name}" for name in LABELS}
         assert {key for key in flat(Rules()) if not key.endswith(".name")} <= named
         assert label("rounds.final") == "Round final"
+
+
+class TestAsked:
+    def test_every_key_has_a_field_or_is_left_to_the_file(self):
+        """A new key is put into one of the two: it does not vanish because nobody thought of it."""
+        only_in_the_file = {
+            "city.builtin", "city.file", "clock.reference_days", "clock.start", "clock.interval",
+            "scores.utility_rule", "scores.lambda_u", "scores.lambda_t", "scores.hospital_weight",
+            "limits.file_mib", "feedback.bands",
+        }  # fmt: skip
+        by_other_fields = {"samples.reid", "samples.trace"}
+        keys = {key for key in flat(Rules()) if not key.startswith("rounds.")}
+        asked = set(KEYS.values())
+        assert keys == asked | only_in_the_file | by_other_fields
+        assert not asked & only_in_the_file
+
+    def test_every_field_is_on_both_pages(self, boss, contest):
+        for page in (reverse("run-new"), reverse("run-settings", args=["spring"])):
+            text = boss.get(page).content.decode()
+            for name in [one.name for one in ASKED]:
+                assert f'name="{name}"' in text, (page, name)
+
+    def test_a_field_takes_what_its_key_may_hold(self):
+        fields = RuleValues.model_json_schema()["properties"]
+        assert set(fields) == {one.name for one in ASKED}
+        assert fields["floor"]["anyOf"][0] == {"type": "number", "minimum": 0, "maximum": 1}
+        assert fields["board"]["anyOf"][0]["pattern"] == "^(none|valid|utility)$"
 
 
 def filled(size="class", **more):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def no_data(monkeypatch):
     for module in (registration, teamlist):
-        monkeypatch.setattr(module, "data_wanted", lambda contest: None)
+        monkeypatch.setattr(module, "ensure_data", lambda contest: None)
 
 
 class Caller:

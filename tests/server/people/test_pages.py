@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_data(monkeypatch):
-    monkeypatch.setattr(registration, "data_wanted", lambda contest: None)
+    monkeypatch.setattr(registration, "ensure_data", lambda contest: None)
 
 
 @pytest.fixture

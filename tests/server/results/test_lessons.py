@@ -35,8 +35,9 @@ def board() -> BoardFacts:
 class TestLessons:
     def test_the_winner_first(self, board):
         assert lessons(board, 0.7)[0] == (
-            "Ann came first with a utility of 0.750; the floor is 0.7. The strongest attacks left "
-            "0.800 of privacy against re-identification and 0.600 against trace inference."
+            "Ann came first with a utility of 0.750; the floor is 0.7. Under the strongest "
+            "attacks its privacy was 0.800 against re-identification and 0.600 against trace "
+            "inference."
         )
 
     def test_how_often_public_attacks_were_enough(self, board):
@@ -56,7 +57,7 @@ class TestLessons:
         assert any(words in one and f"R = {r:.2f}" in one for one in said)
 
     def test_what_weak_attacks_left_is_no_merit(self, board):
-        assert any(said.startswith("1 release stands above") for said in lessons(board, 0.7))
+        assert any(said.startswith("1 release scores above") for said in lessons(board, 0.7))
 
     def test_a_board_without_releases_teaches_nothing(self):
         assert (

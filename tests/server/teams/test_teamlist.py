@@ -30,8 +30,8 @@ pytestmark = pytest.mark.django_db
 def wanted(monkeypatch):
     """The contests whose data was asked for; making it is not what is tested here."""
     asked = []
-    monkeypatch.setattr(registration, "data_wanted", asked.append)
-    monkeypatch.setattr(teamlist, "data_wanted", asked.append)
+    monkeypatch.setattr(registration, "ensure_data", asked.append)
+    monkeypatch.setattr(teamlist, "ensure_data", asked.append)
     return asked
 
 

@@ -15,7 +15,7 @@ from tracecup.server.teams import (
 )
 
 NEW = "a brand new secret"
-REAL = registration.data_wanted
+REAL = registration.ensure_data
 pytestmark = pytest.mark.django_db
 
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 def wanted(monkeypatch):
     """The contests whose data was asked for; making it is not what is tested here."""
     asked = []
-    monkeypatch.setattr(registration, "data_wanted", asked.append)
+    monkeypatch.setattr(registration, "ensure_data", asked.append)
     return asked
 
 
@@ -40,7 +40,7 @@ class TestCreateTeam:
         assert wanted == [contest] * 3
 
     def test_its_data_is_made_by_a_job(self, contest, monkeypatch):
-        monkeypatch.setattr(registration, "data_wanted", REAL)
+        monkeypatch.setattr(registration, "ensure_data", REAL)
         assert not Job.objects.exists()
         registration.create_team(contest, "A", SYSTEM)
         assert Job.objects.filter(contest=contest, state="waiting").exists()
@@ -83,7 +83,7 @@ class TestCreateTeam:
         def fail(contest):
             raise RuntimeError
 
-        monkeypatch.setattr(registration, "data_wanted", fail)
+        monkeypatch.setattr(registration, "ensure_data", fail)
         with pytest.raises(RuntimeError):
             registration.create_team(contest, "A", SYSTEM)
         assert not contest.teams.exists()

@@ -171,9 +171,9 @@ class _Reader:
         return dataclasses.replace(one, phases=phases)
 
     def conflicts(self, found: Iterator[Conflict], path: Path) -> None:
-        for below, what, expected in found:
-            line = line_of(self.lines, (*path, *below))
-            self.problems.append(Problem(line, "", what, expected))
+        for one in found:
+            line = line_of(self.lines, (*path, *one.path))
+            self.problems.append(Problem(line, "", one.found, one.expected))
 
     def refuse(self, path: Path, value: object, expected: str) -> None:
         found = f"{_dotted(path)} = {shown(value)}"

@@ -57,7 +57,7 @@ class CityRules:
     def conflicts(self) -> Iterator[Conflict]:
         """A city has one source."""
         if (self.builtin is None) == (self.file is None):
-            yield ("file",), "builtin and file", "one of the two"
+            yield Conflict(("file",), "builtin and file", "one of the two", "city-sources")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,9 @@ class ClockRules:
         """All slots lie on one day."""
         last = self.start + (self.slots - 1) * self.interval
         if last >= MINUTES_A_DAY:
-            found = f"{self.slots} slots of {self.interval} minutes from {self.start // 60:02d}:"
-            yield ("slots",), f"{found}{self.start % 60:02d}", "a last slot before midnight"
+            start = f"{self.start // 60:02d}:{self.start % 60:02d}"
+            found = f"{self.slots} slots of {self.interval} minutes from {start}"
+            yield Conflict(("slots",), found, "a last slot before midnight", "past-midnight")
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,14 @@ class ChallengeRules:
 
     def conflicts(self) -> Iterator[Conflict]:
         """Something has to be played."""
-        if not (self.trace_inference or self.reidentification):
-            yield ("trace_inference",), "no challenge", "at least one challenge that is true"
+        if not self.played:
+            expected = "at least one challenge that is true"
+            yield Conflict(("trace_inference",), "no challenge", expected, "no-challenge")
+
+    @property
+    def played(self) -> tuple[AttackKind, ...]:
+        """The challenges that are on, named by the attack that they are about."""
+        return tuple(kind for kind in ATTACK_KINDS if getattr(self, CHALLENGES[kind].rules_key))
 
 
 @dataclass(frozen=True)
@@ -311,9 +318,7 @@ class Rules:
     @property
     def challenges_played(self) -> tuple[AttackKind, ...]:
         """The challenges, named by the attack that they are about."""
-        return tuple(
-            kind for kind in ATTACK_KINDS if getattr(self.challenges, CHALLENGES[kind].rules_key)
-        )
+        return self.challenges.played
 
     @property
     def tzinfo(self) -> tzinfo:
@@ -357,24 +362,34 @@ class Rules:
 
     def conflicts(self) -> Iterator[Conflict]:
         """Rounds have different names and follow one another; attack awards have targets."""
-        if not self.challenges.trace_inference and self.awards.attack_targets != "all":
+        targets = self.challenges.trace_inference or self.awards.attack_targets == "all"
+        if self.challenges_played and not targets:
+            here, found = ("challenges", "trace_inference"), "trace_inference = false"
             expected = 'trace_inference = true, or attack_targets = "all" in [awards]'
-            yield ("challenges", "trace_inference"), "trace_inference = false", expected
+            yield Conflict(here, found, expected, "no-targets")
         names = [one.name for one in self.rounds]
         if len(set(names)) < len(names):
-            yield (
-                ("rounds",),
-                f"rounds called {', '.join(names)}",
-                "a different name for each round",
-            )
+            found, expected = f"rounds called {', '.join(names)}", "a different name for each round"
+            yield Conflict(("rounds",), found, expected, "round-names")
         if self.rounds and not any(one.weight > 0 for one in self.rounds):
-            yield ("rounds",), "no round with a weight", "at least one weight above 0"
+            found, expected = "no round with a weight", "at least one weight above 0"
+            yield Conflict(("rounds",), found, expected, "round-weights")
         for k, (before, after) in enumerate(pairwise(self.rounds), start=1):
             end, start = before.phases.results, after.phases.anonymize
             if end and start and start < end:
                 found = f"{after.name} begins {shown_instant(start)}"
-                here = ("rounds", k, "phases", "anonymize")
-                yield here, found, f"after the results of {before.name} ({shown_instant(end)})"
+                expected = f"after the results of {before.name} ({shown_instant(end)})"
+                place = ("rounds", k, "phases", "anonymize")
+                yield Conflict(place, found, expected, "round-order")
+
+    def all_conflicts(self) -> Iterator[Conflict]:
+        """Those of the tables, each with its path in its own table, then those between them."""
+        yield from self.city.conflicts()
+        yield from self.clock.conflicts()
+        yield from self.challenges.conflicts()
+        for one in self.rounds:
+            yield from one.phases.conflicts()
+        yield from self.conflicts()
 
 
 def _samples(kind: AttackKind, preset: str = "paper") -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tracecup.contest.rules.values import Instant, Number, Text, Whole, about, key
 
@@ -17,8 +17,26 @@ PhaseName = Literal["announce", "anonymize", "judge", "attack", "results"]
 PHASES: tuple[PhaseName, ...] = ("announce", "anonymize", "judge", "attack", "results")
 ROUND_WEIGHTS: Mapping[str, float] = {"preliminary": 1.0, "final": 9.0}
 
-# (path of the key within its table, what was found, what is expected): a rule over several keys.
-Conflict = tuple[tuple[str | int, ...], str, str]
+ConflictCode = Literal[
+    "city-sources",
+    "past-midnight",
+    "no-challenge",
+    "no-targets",
+    "round-names",
+    "round-weights",
+    "round-order",
+    "phases-missing",
+    "phase-order",
+]
+
+
+class Conflict(NamedTuple):
+    """A rule over several keys that is broken: where, how a file says it, and what pages word."""
+
+    path: tuple[str | int, ...]
+    found: str
+    expected: str
+    code: ConflictCode
 
 
 @dataclass(frozen=True)
@@ -66,15 +84,13 @@ class Phases:
         given = [(name, getattr(self, name)) for name in PHASES if getattr(self, name)]
         if given and len(given) < len(PHASES):
             missing = [name for name in PHASES if getattr(self, name) is None]
-            yield (), f"no {', '.join(missing)}", "all five phases of a round, or none"
+            found = f"no {', '.join(missing)}"
+            yield Conflict((), found, "all five phases of a round, or none", "phases-missing")
         for (before, first), (name, second) in pairwise(given):
             # Before local times are put into the zone, a mixture cannot be compared.
             if (first.tzinfo is None) == (second.tzinfo is None) and not first < second:
-                yield (
-                    (name,),
-                    shown_instant(second),
-                    f"a time after {before} ({shown_instant(first)})",
-                )
+                expected = f"a time after {before} ({shown_instant(first)})"
+                yield Conflict((name,), shown_instant(second), expected, "phase-order")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from tracecup.safeio import show
 
 YEARS = (1970, 9000)
 MAX_TEXT = 200
+MAX_ZONE = 60
 MAX_LISTED_METHODS = 50
 HUGE_BITS = 200
 
@@ -314,7 +315,7 @@ def zone_of(name: str) -> tzinfo:
     if name == "UTC":  # known even where the system has no table of zones
         return UTC
     try:
-        if not re.fullmatch(r"[A-Za-z0-9_+\-/]{1,60}", name):
+        if not re.fullmatch(rf"[A-Za-z0-9_+\-/]{{1,{MAX_ZONE}}}", name):
             raise ValueError(name)
         return zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):

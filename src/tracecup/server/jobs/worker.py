@@ -26,6 +26,7 @@ from tracecup.server import clockwatch
 from tracecup.server.errors import Refused
 from tracecup.server.jobs import queue, sandbox, schedule
 from tracecup.server.jobs.kinds import kind_of
+from tracecup.server.jobs.processes import is_alive
 from tracecup.server.jobs.queue import LostLease, NotNow
 from tracecup.server.jobs.sandbox import SandboxFailed
 from tracecup.server.jobs.task import Task
@@ -205,7 +206,7 @@ def clear_work_folder() -> None:
     """Remove what killed workers of this machine left behind."""
     for left in _work_folder().iterdir():
         owner = left.name.partition("-")[0]
-        if owner.isdigit() and not _is_alive(int(owner)):
+        if owner.isdigit() and not is_alive(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
 
 
@@ -230,13 +231,3 @@ def _work_folder() -> Path:
     folder: Path = settings.CONFIG.folder / "work"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -29,15 +29,6 @@ from tracecup.server.submissions.choices import counting
 from tracecup.server.web.arrivals import FOLDER, is_awaited
 from tracecup.server.windows import Action, last_end
 
-__all__ = [
-    "announce",
-    "due_at",
-    "enqueue_samples",
-    "ensure_data",
-    "judge_round",
-    "publish_round",
-]
-
 SETTLE_SECONDS = 60
 """Files that arrived in time may still be in the hands of the web server when a phase ends."""
 

@@ -15,6 +15,7 @@ from tracecup.server.access import role_in
 from tracecup.server.lessons import data, service
 from tracecup.server.people.auth import actor_of, anyone, person_of
 from tracecup.server.people.visits import address_of
+from tracecup.server.reasons import MAX_REASON
 
 router = Router()
 CONTEST = "/contests/{slug}"
@@ -28,9 +29,9 @@ class AnswerText(Schema):
 
 
 class Reason(Schema):
-    """Why something is done; stands in the log."""
+    """Why something is done; it is kept in the log."""
 
-    why: str = Field(min_length=1, max_length=2000)
+    why: str = Field(min_length=1, max_length=MAX_REASON)
 
 
 @router.get("/learn/play", auth=anyone, response=data.PlayInfo)

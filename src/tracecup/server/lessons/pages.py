@@ -92,7 +92,7 @@ def files(request: HttpRequest, slug: str, lesson: str) -> HttpResponse:
 
 @require_http_methods(FORM)
 def teacher(request: HttpRequest, slug: str) -> HttpResponse:
-    """How far is the class? A POST begins anew for the next one."""
+    """How far is the class? A POST starts over for the next one."""
     here = place(request, slug)
     here.role.require_organiser()
     refused = None
@@ -103,8 +103,10 @@ def teacher(request: HttpRequest, slug: str) -> HttpResponse:
             refused = error
         else:
             said = ngettext(
-                "The lessons begin anew: {count} step is forgotten, practice data are new.",
-                "The lessons begin anew: {count} steps are forgotten, practice data are new.",
+                "Lessons were reset: {count} step was erased, and every team has new practice "
+                "data.",
+                "Lessons were reset: {count} steps were erased, and every team has new practice "
+                "data.",
                 gone,
             )
             messages.success(request, said.format(count=gone))

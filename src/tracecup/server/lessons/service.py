@@ -1,4 +1,4 @@
-"""What students and teachers do: answer a step, fetch practice data, begin anew.
+"""What students and teachers do: answer a step, fetch practice data, start over.
 
 A team has practice data of its own; nobody learns another team's, and none are stored.
 """

@@ -81,8 +81,8 @@ _STEPS = {
     ("cheating", "places"): (
         gettext_noop("Find out where they were"),
         gettext_noop(
-            "Hand in a trace for every user. Do not ask under whose name a trace stands: ask whose "
-            "trace it is."
+            "Hand in a trace for every user. Do not ask whose name is on a trace; ask whose trace "
+            "it is."
         ),
     ),
     ("cheating", "cheat"): (
@@ -133,7 +133,9 @@ _SLIDERS = {
     ),
     "exchange": (
         gettext_noop("Cheating: exchange whole traces"),
-        gettext_noop("Some people stand under each other's names. Every trace is there, and true."),
+        gettext_noop(
+            "Some people appear under each other's names. Every trace is there, and true."
+        ),
     ),
 }
 

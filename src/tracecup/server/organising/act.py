@@ -15,12 +15,12 @@ from typing import Any, Literal, get_type_hints
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 
-from tracecup.server.access import Actor, Role, role_in
+from tracecup.server.access import Actor, Role
 from tracecup.server.errors import not_found
 from tracecup.server.models import Contest, Round
 from tracecup.server.organising.given import ActForm, form_of
-from tracecup.server.people.asking import RoundName, round_in
-from tracecup.server.people.auth import actor_of, person_of
+from tracecup.server.people.asking import RoundName, organiser_of, round_in
+from tracecup.server.people.auth import actor_of
 from tracecup.server.people.pages import site_of
 from tracecup.server.web.context import Place
 
@@ -187,13 +187,6 @@ class Acts:
                     one.view(module),
                     response=one.route.response,
                 )
-
-
-def organiser_of(request: HttpRequest, slug: str) -> Role:
-    """The role of an organiser; others are refused."""
-    role = role_in(slug, person_of(request))
-    role.require_organiser()
-    return role
 
 
 def in_zone(body: Schema, contest: Contest) -> Schema:

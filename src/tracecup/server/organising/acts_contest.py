@@ -22,7 +22,6 @@ from tracecup.server.organising import data as run
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
 from tracecup.server.organising.given import (
-    MAX_WHY,
     ActForm,
     Confirmed,
     Number,
@@ -32,6 +31,7 @@ from tracecup.server.organising.given import (
 )
 from tracecup.server.organising.owncity import set_city_file
 from tracecup.server.organising.rehearsal import rehearse as begin_rehearsal
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.teams import messages
 
 ACTS = Acts()
@@ -64,7 +64,7 @@ class AppealAnswer(Schema):
     """The organisers' answer."""
 
     answer: Annotated[str, Shown(_("Answer"), options=rows(10))] = Field(
-        min_length=1, max_length=MAX_WHY
+        min_length=1, max_length=MAX_REASON
     )
     accepted: Annotated[bool, Shown(_("The appeal is right"))]
 
@@ -131,7 +131,7 @@ class RulesForm(ActForm):
     version = forms.IntegerField(widget=forms.HiddenInput)
     why = forms.CharField(
         label=_("Reason"),
-        max_length=MAX_WHY,
+        max_length=MAX_REASON,
         required=False,
         help_text=_("Required to save; kept in the log permanently."),
     )

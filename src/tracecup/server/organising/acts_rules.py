@@ -8,33 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, cast
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from ninja import Field, Schema
+from pydantic import create_model
 
 from tracecup.contest.rules import PHASES, RoundRules
+from tracecup.contest.rules.values import MAX_ZONE, Flag, Number, Whole, Word, Zone
 from tracecup.server.errors import Refused
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising import rulechange, running
 from tracecup.server.organising.act import CONTEST, ROUND, Acts, At, Done, Route
-from tracecup.server.organising.given import HIDDEN, Choices, Confirmed, Shown, rows
+from tracecup.server.organising.given import HIDDEN, Confirmed, Shown, rows
 from tracecup.server.organising.rulefields import (
-    KEYS,
     LENGTHS,
     Plan,
     beside_fields,
-    kind_of,
     lengths_of,
     values_of,
     with_round,
     with_values,
 )
+from tracecup.server.organising.rulesasked import ASKED, AskedRule, kind_of
 from tracecup.server.organising.rulewords import LABELS, VALUES
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.web.choosing import zones
 from tracecup.server.web.context import Place
 
+Body = TypeVar("Body", bound=type[Schema])
 ACTS = Acts()
 RULES = CONTEST + "/run/rules"
 MOST = timedelta(days=3660)
@@ -46,92 +49,73 @@ SAMPLE_CHOICES = [
 ]
 
 
-def _words(key: str) -> Choices:
-    """The words that a key may hold, as a form offers them."""
-    return [(word, said) for (one, word), said in VALUES.items() if one == key]
-
-
-def _rule(name: str, help: Any = "", choices: Any = (), **options: Any) -> Shown:
-    """A field for a rule: called as everywhere, with the value of today."""
+def _rule(name: str, label: Any, help: Any = "", choices: Any = (), **options: Any) -> Shown:
+    """A field for a rule, with the value of today."""
 
     def initial(place: Place) -> Any:
         return values_of(place.contest.rules)[name]
 
-    label = LABELS[KEYS[name]] if name in KEYS else ""
-    return Shown(options.pop("label", label), help, choices, initial, options=options)
+    return Shown(label, help, choices, initial, options=options)
 
 
-def _from_to(key: str) -> Any:
-    """A number that may be left out, within the limits of a rule."""
-    kind: Any = kind_of(key)
-    return Field(None, ge=kind.low, le=kind.high)
+def _field(one: AskedRule) -> tuple[Any, Any]:
+    """The type and the limits of a field, by what its key may hold."""
+    kind = kind_of(one.key)
+    taken: Any = str
+    choices: Any = ()
+    limits: dict[str, Any] = {}
+    if isinstance(kind, Flag):
+        taken = bool
+    elif isinstance(kind, Whole):
+        taken, limits = int, {"ge": kind.low, "le": kind.high}
+    elif isinstance(kind, Number):
+        taken, limits = float, {"gt" if kind.above else "ge": kind.low, "le": kind.high}
+    elif isinstance(kind, Word):
+        choices = [(word, VALUES[one.key, word]) for word in kind.words]
+        limits = {"pattern": f"^({'|'.join(kind.words)})$"}
+    elif isinstance(kind, Zone):
+        choices, limits = zones(), {"max_length": MAX_ZONE}
+    else:
+        raise TypeError(f"no field is known for {one.key}, which holds {kind.expected}")
+    shown = _rule(one.name, LABELS[one.key], one.help, choices)
+    return Annotated[taken | None, shown], Field(None, **limits)
 
 
+def _asking(body: Body) -> Body:
+    """The same body with a field for every rule of `ASKED`; each may be left out."""
+    made: Any = {one.name: _field(one) for one in ASKED if one.key}
+    made |= {"__base__": body, "__doc__": body.__doc__, "__module__": body.__module__}
+    return cast(Body, create_model(body.__name__, **made))
+
+
+@_asking
 class RuleValues(Schema):
     """Rules in fields; what is left out stays as it is."""
 
-    zone: Annotated[str | None, _rule("zone", choices=zones())] = Field(None, max_length=60)
-    users: Annotated[int | None, _rule("users")] = _from_to("users")
-    days: Annotated[int | None, _rule("days")] = _from_to("clock.days")
-    slots: Annotated[int | None, _rule("slots", _("From 8:00, every half hour."))] = _from_to(
-        "clock.slots"
-    )
-    trace_inference: Annotated[bool | None, _rule("trace_inference")] = None
-    reidentification: Annotated[bool | None, _rule("reidentification")] = None
     rounds: Annotated[
         list[str] | None,
         _rule(
             "rounds",
+            _("Rounds"),
             _("One name per line, in order: small letters, digits, hyphens."),
-            label=_("Rounds"),
             **rows(2),
         ),
     ] = Field(None, max_length=20)
-    floor: Annotated[
-        float | None,
-        _rule("floor", _("From 0 to 1. A release with less utility is invalid; its privacy is 0.")),
-    ] = _from_to("scores.utility_floor")
-    release_tries: Annotated[
-        int | None,
-        _rule("release_tries", _("Releases per data set; the last one counts.")),
-    ] = _from_to("limits.release_tries")
-    attack_tries: Annotated[int | None, _rule("attack_tries", _("The stronger answer counts."))] = (
-        _from_to("limits.attack_tries")
-    )
-    grace_seconds: Annotated[int | None, _rule("grace_seconds")] = _from_to("limits.grace_seconds")
-    late_minutes: Annotated[
-        int | None,
-        _rule(
-            "late_minutes",
-            _("Accepted from teams without a release; the judge waits that long. 0: refused."),
-        ),
-    ] = _from_to("limits.late_minutes")
-    feedback: Annotated[str | None, _rule("feedback", choices=_words("feedback.policy"))] = Field(
-        None, pattern="^(none|bands|exact)$"
-    )
-    board: Annotated[str | None, _rule("board", choices=_words("feedback.board"))] = Field(
-        None, pattern="^(none|valid|utility)$"
-    )
     samples: Annotated[
         str | None,
         _rule(
             "samples",
+            _("Sample attacks"),
             _("The judge runs them on every release; all count."),
             SAMPLE_CHOICES,
-            label=_("Sample attacks"),
         ),
     ] = Field(None, max_length=40)
-    attack_targets: Annotated[
-        str | None, _rule("attack_targets", choices=_words("awards.attack_targets"))
-    ] = Field(None, pattern="^(trace-inference|all)$")
-    winner_excluded: Annotated[bool | None, _rule("winner_excluded")] = None
-    lessons: Annotated[bool | None, _rule("lessons")] = None
 
 
 class RuleFields(RuleValues, Confirmed):
     """Changed rules; `version` is the one they were made from."""
 
-    name: Annotated[str | None, _rule("name")] = Field(None, max_length=200)
+    name: Annotated[str | None, _rule("name", LABELS["name"])] = Field(None, max_length=200)
     version: Annotated[
         int | None, Shown(initial=lambda place: place.contest.rules_version, options=HIDDEN)
     ] = Field(None, ge=1, le=2**31 - 1)
@@ -141,7 +125,7 @@ class RulesQuestion(RuleFields):
     """Rules to be looked at; they need no reason yet."""
 
     why: Annotated[str, Shown(_("Reason"), _("Required to save; kept in the log permanently."))] = (
-        Field("", max_length=2000)
+        Field("", max_length=MAX_REASON)
     )
 
 

@@ -25,7 +25,6 @@ from tracecup.server.organising.acts_clock import PHASE_CHOICES
 from tracecup.server.organising.data_teams import team_of
 from tracecup.server.organising.given import (
     HIDDEN,
-    MAX_WHY,
     Choices,
     Confirmed,
     Number,
@@ -38,10 +37,11 @@ from tracecup.server.organising.given import (
 )
 from tracecup.server.organising.teamcare import merge_teams, password_link
 from tracecup.server.people import letters
-from tracecup.server.people.links import link_by_number, new_link
+from tracecup.server.people.links import link_by_number, link_path, new_link
 from tracecup.server.people.links import revoke_link as revoke
 from tracecup.server.people.membership import move_member, set_captain
 from tracecup.server.people.membership import remove_member as remove
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.teams.api import (
     InvitationInfo,
     Invite,
@@ -191,7 +191,7 @@ def link(at: At, body: Invited, number: TeamNumber) -> Done:
     found = team_of(at.role, number)
     secret = new_link("member", at.actor, team=found, name=body.name, email=body.email)
     if body.mail and body.email:
-        letters.invite(found, body.name, body.email, f"/link/{secret}/", at.site)
+        letters.invite(found, body.name, body.email, link_path(secret), at.site)
     return _made(at, secret)
 
 
@@ -219,7 +219,7 @@ def invite_organiser(at: At, body: Invite) -> Done:
 
 def _made(at: At, secret: str) -> Done:
     said = gettext("This link works once and is shown once.")
-    return Done(said, shown={"link": f"{at.site}/link/{secret}/"})
+    return Done(said, shown={"link": at.site + link_path(secret)})
 
 
 @ACTS.act("run-teams")
@@ -369,7 +369,7 @@ class StatusChange(Why):
         pattern="^(active|withdrawn|disqualified)$"
     )
     why: Annotated[str, reason(_("The team can read it, and it is kept in the log."))] = Field(
-        min_length=1, max_length=MAX_WHY
+        min_length=1, max_length=MAX_REASON
     )
 
 

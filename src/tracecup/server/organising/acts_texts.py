@@ -18,8 +18,9 @@ from tracecup.server.organising import data as run
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising.act import CONTEST, Acts, At, Done, Route
 from tracecup.server.organising.data_teams import team_of
-from tracecup.server.organising.given import MAX_WHY, Number, Shown, Why, rows, team_choices
+from tracecup.server.organising.given import Number, Shown, Why, rows, team_choices
 from tracecup.server.organising.texts import MAX_TEXT, set_texts
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.teams import messages
 from tracecup.server.teams.questions import answer_question
 from tracecup.server.web.context import Place
@@ -42,7 +43,7 @@ class Texts(Schema):
 
     description: Annotated[
         str | None,
-        _text("description", _("Description"), 8, _("It stands first on the contest's page.")),
+        _text("description", _("Description"), 8, _("It is shown first on the contest's page.")),
     ] = Field(None, max_length=MAX_TEXT)
     prizes: Annotated[str | None, _text("prizes", _("Prizes"), 5)] = Field(
         None, max_length=MAX_TEXT
@@ -124,7 +125,7 @@ class Reply(Schema):
     """The organisers' answer to a question; `shared` tells it to all teams."""
 
     answer: Annotated[str, Shown(_("Answer"), options=rows(10))] = Field(
-        min_length=1, max_length=MAX_WHY
+        min_length=1, max_length=MAX_REASON
     )
     shared: Annotated[bool, Shown(_("To all teams, without saying who asked"))] = False
 

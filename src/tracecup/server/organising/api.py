@@ -25,9 +25,9 @@ from tracecup.server.organising import data as run
 from tracecup.server.organising import data_log as run_log
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising import data_teams as run_teams
-from tracecup.server.organising.act import CONTEST, organiser_of
+from tracecup.server.organising.act import CONTEST
 from tracecup.server.organising.acts_contest import MAX_RULES, SLUG, Division, Made
-from tracecup.server.people.asking import RoundName, round_in
+from tracecup.server.people.asking import RoundName, organiser_of, round_in
 from tracecup.server.people.auth import actor_of, person_of
 from tracecup.server.teams import api as teams_api
 from tracecup.server.teams import messages, questions

@@ -15,10 +15,10 @@ from tracecup.server.organising import acts_rounds, repairs
 from tracecup.server.organising import data_scores as run_scores
 from tracecup.server.organising import data_site as run_site
 from tracecup.server.organising import data_teams as run_teams
-from tracecup.server.organising.act import CONTEST, organiser_of
+from tracecup.server.organising.act import CONTEST
 from tracecup.server.organising.data_teams import submission_of
 from tracecup.server.organising.owncity import set_city_file
-from tracecup.server.people.asking import RoundName, round_in
+from tracecup.server.people.asking import RoundName, organiser_of, round_in
 from tracecup.server.people.auth import actor_of, anyone, person_of
 from tracecup.server.results import certificates
 from tracecup.server.web import uploads

@@ -107,7 +107,7 @@ def log_row(
     actors: Mapping[str, str] | None = None,
     subjects: Mapping[str, tuple[str, str]] | None = None,
 ) -> LogRow:
-    """An entry of the log; without `actors` and `subjects` as it stands there, by numbers."""
+    """An entry of the log; without `actors` and `subjects` as it is kept, by numbers."""
     about, link = (subjects or {}).get(one.subject, ("", ""))
     told = {"at", *NAMES_OF_TODAY}
     columns = {name: getattr(one, name) for name in LogRow.model_fields if name not in told}

@@ -19,10 +19,10 @@ from ninja import Field, Schema
 from pydantic_core import PydanticUndefined
 
 from tracecup.server.organising.lengths import LengthField
+from tracecup.server.reasons import MAX_REASON
 from tracecup.server.web.choosing import Choosing
 from tracecup.server.web.context import Place
 
-MAX_WHY = 2000
 Choices = Sequence[tuple[str, Any]]
 
 
@@ -86,10 +86,10 @@ def reason(help: Any) -> Shown:
 
 
 class Why(Schema):
-    """The reason; it stands in the log."""
+    """The reason; it is kept in the log."""
 
     why: Annotated[str, reason(_("It is kept in the log permanently."))] = Field(
-        min_length=1, max_length=MAX_WHY
+        min_length=1, max_length=MAX_REASON
     )
 
 
@@ -112,7 +112,7 @@ class ActForm(forms.Form):
 
     @property
     def is_row(self) -> bool:
-        """Whether it stands in a row of a table, where its errors have no place."""
+        """Whether it is in a row of a table, where its errors have no place."""
         apart = ("confirm", "version", "team")
         held = [one for name, one in self.fields.items() if name not in apart]
         return any(isinstance(one.widget, forms.HiddenInput) for one in held)

@@ -116,7 +116,7 @@ class Page:
             done = act.from_page(at_place(here, site_of(request)), form.cleaned_data)
         except Refused as error:
             refuse(form, error)
-            # What the page says on top need not stand in the form again.
+            # What the page says on top need not be said in the form again.
             if form.errors.get("__all__") == [error.message]:
                 del form.errors["__all__"]
             return self.show(

@@ -230,7 +230,7 @@ def _refused(
     if not from_file:
         error = Refused(error.code, error.message, beside_fields(error.problems), **error.details)
     refuse(form, error)
-    # What stands on top need not stand in the form again.
+    # What the page says on top need not be said in the form again.
     if form.errors.get("__all__") == [error.message]:
         del form.errors["__all__"]
     opened = from_file or error.code == "conflict"

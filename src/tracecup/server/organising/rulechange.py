@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
 from django.db import transaction
@@ -24,11 +24,13 @@ from tracecup.score.utility import is_valid
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import Actor
+from tracecup.server.entries import NEVER
 from tracecup.server.errors import Refused
 from tracecup.server.judging.service import ensure_data
 from tracecup.server.locks import locked
 from tracecup.server.models import Contest, LogEntry, Release, Round, StoredFile, Submission
 from tracecup.server.models.filekinds import DATA_FILES
+from tracecup.server.organising import rulewords
 from tracecup.server.organising.endings import (
     Ending,
     endings,
@@ -52,7 +54,7 @@ DATA_KEYS = ("users", "clock.", "city.", "challenges.")
 DATA_OF_ROUND = ("days", "reference_days")
 VERDICT_KEYS = ("scores.utility_floor", "scores.utility_rule", "scores.lambda_u")
 SCORE_KEYS = ("scores.lambda_t", "scores.hospital_weight", "samples.")
-NEVER = datetime(9000, 1, 1, tzinfo=UTC)
+CAREFUL = ("limits.grace_seconds", "limits.late_minutes", "feedback.board", "zone")
 
 
 @dataclass(frozen=True)
@@ -276,40 +278,29 @@ class _Changes:
 
     def soft_effect(self, key: str, before: str, after: str) -> Effect:
         """Keys that may change at any time, each with what it does."""
-        said: str
-        weight: Weight = "note"
         last = key.rsplit(".", 1)[-1]
         if ".phases." in key:
             return self.phase(key, before, after)
+        said, weight = rulewords.change(key, after), "care" if key in CAREFUL else "note"
         if last in ("attack_tries", "release_tries"):
             said, weight = self.tries(last, int(after))
-        elif key in ("limits.grace_seconds", "limits.late_minutes"):
-            said = _("Every deadline that has not passed moves with it.")
-            weight = "care"
-        elif key == "limits.file_mib":
-            said = _("Files that come from now on are measured with it.")
-        elif key.startswith("feedback."):
-            said = _("Attackers are told more or less about their answers from now on.")
-            weight = "care" if self.published else "note"
-            if self.new.feedback.policy == "exact" and self.contest.join_open:
-                said = _(
-                    "Anybody may register: with several accounts, exact scores give "
-                    "everything away."
-                )
-                weight = "care"
+        elif key in ("feedback.policy", "feedback.bands"):
+            said, weight = self.feedback()
         elif key.startswith("awards.") or last == "weight":
-            said = _("Awards are decided with this.")
+            said, weight = _("Awards are decided with this."), "note"
             if self.released:
                 said = _("Results are out: compute a new result set and publish it.")
                 weight = "care"
-        elif key == "zone":
-            said = _("Times are shown in this zone; instants written without an offset move.")
-            weight = "care"
-        elif key == "name":
-            said = _("This is the contest's name on every page.")
-        else:
-            said = _("This changes.")
-        return Effect(key, before, after, said, weight)
+        return Effect(key, before, after, said, cast(Weight, weight))
+
+    def feedback(self) -> tuple[str, Weight]:
+        """What changes for attackers; exact scores for anybody who registers give too much away."""
+        if self.new.feedback.policy == "exact" and self.contest.join_open:
+            return _(
+                "Anybody may register: with several accounts, exact scores give everything away."
+            ), "care"
+        said = _("Attackers are told more or less about their answers from now on.")
+        return said, "care" if self.published else "note"
 
     def phase(self, key: str, before: str, after: str) -> Effect:
         _rounds, name, _phases, phase = key.split(".")

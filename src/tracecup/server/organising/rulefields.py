@@ -5,12 +5,11 @@ What no field is about stays in the text as it is; what is wrong is said beside 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -24,35 +23,16 @@ from tracecup.contest.rules import (
     SampleRules,
 )
 from tracecup.contest.rules.file import MAX_ROUNDS, parse_rules
-from tracecup.contest.rules.values import Refusal, ValueKind
+from tracecup.contest.rules.values import Refusal
 from tracecup.errors import Problem
 from tracecup.server.errors import Refused
+from tracecup.server.organising.rulesasked import KEYS, kind_of
 from tracecup.server.organising.ruletext import rewritten
+from tracecup.server.organising.rulewords import CONFLICTS
 from tracecup.server.reasons import check_instant
 
-KEYS: dict[str, str] = {
-    "name": "name",
-    "zone": "zone",
-    "users": "users",
-    "days": "clock.days",
-    "slots": "clock.slots",
-    "trace_inference": "challenges.trace_inference",
-    "reidentification": "challenges.reidentification",
-    "floor": "scores.utility_floor",
-    "release_tries": "limits.release_tries",
-    "attack_tries": "limits.attack_tries",
-    "grace_seconds": "limits.grace_seconds",
-    "late_minutes": "limits.late_minutes",
-    "feedback": "feedback.policy",
-    "board": "feedback.board",
-    "attack_targets": "awards.attack_targets",
-    "winner_excluded": "awards.winner_excluded",
-    "lessons": "lessons.open",
-}
-"""Name of a field -> key of the rules; `samples` and `rounds` are fields of their own."""
 LENGTHS = ("preparing", "anonymizing", "judging", "attacking")
 """How long it is from each phase to the next."""
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 @dataclass(frozen=True)
@@ -150,18 +130,6 @@ def require_sound(rules: Rules) -> None:
         raise Refused("invalid", _("These rules cannot be accepted."), problems)
 
 
-def kind_of(key: str) -> ValueKind:
-    """What a key of the rules may hold.
-
-    >>> kind_of("limits.attack_tries").expected
-    'a whole number from 1 to 1000'
-    """
-    table, _dot, name = key.rpartition(".")
-    held = _get(Rules(), table) if table else Rules()
-    found = next(one for one in fields(held) if one.name == name)
-    return cast(ValueKind, found.metadata["spec"].kind)
-
-
 def field_of(key: str) -> str:
     """The field that a key of the rules is asked in; of a round the key's last part."""
     if key.startswith("samples."):
@@ -182,25 +150,23 @@ def beside_fields(problems: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]
 
 def _conflicts(rules: Rules) -> Iterator[tuple[str, str]]:
     """What contradicts what, in the words of a form."""
-    if any(rules.clock.conflicts()):
-        yield "slots", _("The last slot of a day lies before midnight.")
-    played = rules.challenges
-    if not (played.trace_inference or played.reidentification):
-        yield "trace_inference", _("Choose at least one challenge.")
-    elif not played.trace_inference and rules.awards.attack_targets != "all":
-        said = _("Without the challenge of trace inference, all releases count for attackers.")
-        yield "attack_targets", said
     names = [one.name for one in rules.rounds]
-    if not 1 <= len(names) <= MAX_ROUNDS or len(set(names)) < len(names):
-        yield "rounds", _("One to twenty rounds, each with a name of its own.")
-    if not all(_NAME.fullmatch(name) for name in names):
+    if not 1 <= len(names) <= MAX_ROUNDS:
+        yield "rounds", str(CONFLICTS["round-names"].sentence)
+    if not all(_is_name(name) for name in names):
         yield "rounds", _("Names of rounds are small letters, digits and hyphens, one per line.")
-    if names and not any(one.weight > 0 for one in rules.rounds):
-        yield "weight", _("At least one round has a weight above 0.")
-    for before, after in pairwise(rules.rounds):
-        end, start = before.phases.results, after.phases.anonymize
-        if end and start and start < end:
-            yield "between", _("A round begins after the results of the round before.")
+    for one in rules.all_conflicts():
+        yield CONFLICTS[one.code].field, str(CONFLICTS[one.code].sentence)
+
+
+def _is_name(name: str) -> bool:
+    """Whether a round may be called so."""
+    spec = next(one for one in fields(RoundRules) if one.name == "name").metadata["spec"]
+    try:
+        spec.kind.read(name)
+    except Refusal:
+        return False
+    return True
 
 
 def _get(rules: Rules, key: str) -> Any:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, tzinfo
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+
+from tracecup.contest.rules.rounds import ConflictCode
 
 LABELS: dict[str, Any] = {
     "name": _("Name"),
@@ -25,8 +27,8 @@ LABELS: dict[str, Any] = {
     "clock.interval": _("Minutes from slot to slot"),
     "scores.utility_floor": _("Floor of utility"),
     "scores.utility_rule": _("Rule of utility"),
-    "scores.lambda_u": _("Distance without utility (km)"),
-    "scores.lambda_t": _("Distance of a full miss (km)"),
+    "scores.lambda_u": _("Distance from which a cell has no utility (km)"),
+    "scores.lambda_t": _("Distance from which a guess is a full miss (km)"),
     "scores.hospital_weight": _("Weight of hospitals"),
     "challenges.trace_inference": _("Challenge: stay safe against trace inference"),
     "challenges.reidentification": _("Challenge: stay safe against re-identification"),
@@ -41,7 +43,7 @@ LABELS: dict[str, Any] = {
     "feedback.bands": _("Where the bands meet"),
     "feedback.board": _("What everybody sees of releases until the results"),
     "awards.attack_targets": _("Releases that count for attackers"),
-    "awards.winner_excluded": _("The winner of anonymization wins no attack award"),
+    "awards.winner_excluded": _("The winner of best anonymization cannot win an attack award"),
     "lessons.open": _("Teams see the lessons"),
     "weight": _("Weight of the round"),
     "days": _("Days of the traces"),
@@ -63,6 +65,42 @@ VALUES: dict[tuple[str, str], Any] = {
     ("awards.attack_targets", "all"): _("all releases (2019)"),
 }
 
+CHANGES: dict[tuple[str, str], Any] = {
+    ("name", ""): _("This is the contest's name on every page."),
+    ("zone", ""): _("Times are shown in this zone; instants written without an offset move."),
+    ("limits.file_mib", ""): _("Files that come from now on are measured with it."),
+    ("limits.grace_seconds", ""): _("Every deadline that has not passed moves with it."),
+    ("limits.late_minutes", ""): _("Late releases are accepted for this long; the judge waits."),
+    ("limits.late_minutes", "0"): _("Late releases are refused from now on."),
+    ("feedback.board", ""): _("From now on everybody sees this of releases."),
+    ("lessons.open", "true"): _("Teams see the lessons from now on."),
+    ("lessons.open", "false"): _("Teams see no lessons any more."),
+}
+"""(key, its new value as in the file, or "" for any other) -> what such a change does."""
+
+
+class Told(NamedTuple):
+    """A contradiction on a page: beside which field, and in which words."""
+
+    field: str
+    sentence: Any
+
+
+CONFLICTS: dict[ConflictCode, Told] = {
+    "city-sources": Told("city", _("A contest takes place in a built-in city or in your own.")),
+    "past-midnight": Told("slots", _("The last slot of a day lies before midnight.")),
+    "no-challenge": Told("trace_inference", _("Choose at least one challenge.")),
+    "no-targets": Told(
+        "attack_targets",
+        _("Without the challenge of trace inference, all releases count for attackers."),
+    ),
+    "round-names": Told("rounds", _("One to twenty rounds, each with a name of its own.")),
+    "round-weights": Told("weight", _("At least one round has a weight above 0.")),
+    "round-order": Told("between", _("A round begins after the results of the round before.")),
+    "phases-missing": Told("starts", _("A round has times for all of its phases, or for none.")),
+    "phase-order": Told("starts", _("The phases of a round begin one after another.")),
+}
+
 
 def label(key: str) -> str:
     """What a key of the rules is called; of a round with the round's name.
@@ -75,6 +113,16 @@ def label(key: str) -> str:
         return str(LABELS.get(key, key))
     round = gettext("Round %(name)s") % {"name": parts[1]}
     return f"{round}: {LABELS.get(parts[-1], parts[-1])}" if len(parts) > 2 else round
+
+
+def change(key: str, after: str) -> str:
+    """What a change of a key does that may change at any time.
+
+    >>> change("limits.late_minutes", "0"), change("limits.late_minutes", "30")[:26]
+    ('Late releases are refused from now on.', 'Late releases are accepted')
+    """
+    said = CHANGES.get((key, after)) or CHANGES.get((key, "")) or _("This changes.")
+    return str(said)
 
 
 def value(key: str, spelled: str, zone: tzinfo) -> str:

@@ -38,7 +38,7 @@ def _sizes() -> dict[str, Size]:
         ),
         "workshop": Size(
             _("A workshop"),
-            _("Some days, strong sample attacks, a size that notebooks manage."),
+            _("A few days, strong sample attacks, small enough for notebooks."),
             replace(Rules.preset("strong"), users=500, clock=ClockRules(days=10)),
             (DAY, 2 * DAY, 6 * HOUR, 2 * DAY),
             DAY,

@@ -71,10 +71,10 @@ def why_not(round: Round) -> str:
         return _("The releases of this round are not published.")
     answers = Submission.objects.filter(round=round, kind__in=ATTACK_KINDS)
     if answers.exists():
-        return _("Teams have handed in answers already: the publication stands.")
+        return _("Teams have handed in answers already: the publication cannot be taken back.")
     fetched = _fetched(round).order_by("at").first()
     if fetched is not None:
-        said = _("%(name)s was fetched already: the publication stands.")
+        said = _("%(name)s was fetched already: the publication cannot be taken back.")
         return said % {"name": fetched.name}
     return ""
 

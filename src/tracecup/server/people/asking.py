@@ -22,10 +22,22 @@ RoundName = Annotated[str | None, Query(description="A round; without it the cur
 def at_round(request: HttpRequest, slug: str, name: str | None) -> tuple[Role, Round]:
     """Who asks, and about which round."""
     role = role_in(slug, person_of(request))
+    return role, require_round(role, name)
+
+
+def organiser_of(request: HttpRequest, slug: str) -> Role:
+    """The role of an organiser; others are refused."""
+    role = role_in(slug, person_of(request))
+    role.require_organiser()
+    return role
+
+
+def require_round(role: Role, name: str | None) -> Round:
+    """The round of a name, or the one that people mean now; a contest without rounds has none."""
     found = round_in(role, name)
     if found is None:
         raise not_found("round")
-    return role, found
+    return found
 
 
 def round_in(role: Role, name: str | None) -> Round | None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from tracecup.server import auditlog as log
@@ -66,7 +67,7 @@ def new_link(
     email: str = "",
     days: float = 14,
 ) -> str:
-    """The secret of a new link; its address is `/link/<secret>/`.
+    """The secret of a new link; `link_path` is its address.
 
     `organiser` without a contest makes somebody who may create contests; `member` needs a team,
     `reset` a person. An invitation for an e-mail address replaces the open one before.
@@ -107,6 +108,11 @@ def new_link(
             after={"purpose": purpose, "expires": made.expires_at.isoformat()},
         )
     return secret
+
+
+def link_path(secret: str) -> str:
+    """The address of a link on the site."""
+    return reverse("link", args=[secret])
 
 
 def open_links(purpose: str | None = None, contest: Contest | None = None) -> Any:

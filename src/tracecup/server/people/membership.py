@@ -87,6 +87,15 @@ def add_member(team: Team, person: Person, actor: Actor, *, moved: bool = False)
     return made
 
 
+def person_in(team: Team, number: int) -> Person:
+    """The member of a team with a number."""
+    found = Member.objects.select_related("person").filter(team=team, person_id=number).first()
+    if found is None:
+        raise not_found("member")
+    member: Person = found.person
+    return member
+
+
 def remove_member(team: Team, person: Person, actor: Actor) -> None:
     """Take somebody out of a team; her tokens stay, but show her this contest no longer.
 

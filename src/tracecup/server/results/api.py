@@ -10,17 +10,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from ninja import Router
 
-from tracecup.server.access import Role, role_in
-from tracecup.server.errors import not_found
-from tracecup.server.models import Round
-from tracecup.server.people.asking import (
-    RoundName,
-    round_in,
-)
-from tracecup.server.people.auth import (
-    anyone,
-    person_of,
-)
+from tracecup.server.people.asking import RoundName, at_round
+from tracecup.server.people.auth import anyone
 from tracecup.server.results import downloads
 
 router = Router()
@@ -50,15 +41,15 @@ CONTENT: dict[str, Any] = {
 @router.get("/contests/{slug}/files", auth=anyone, response=downloads.FilesPage)
 def files(request: HttpRequest, slug: str, round: RoundName = None) -> downloads.FilesPage:
     """The files that you may fetch now, your own first."""
-    return downloads.files_page(*_place(request, slug, round))
+    return downloads.files_page(*at_round(request, slug, round))
 
 
 @router.api_operation(
     ["GET", "HEAD"], "/contests/{slug}/files/{name}", auth=anyone, openapi_extra=CONTENT
 )
 def file(request: HttpRequest, slug: str, name: str, round: RoundName = None) -> HttpResponseBase:
-    """One file; its SHA-256 is the ETag and stands in `X-SHA256`."""
-    role, one = _place(request, slug, round)
+    """One file; its SHA-256 is the ETag and is sent as `X-SHA256`."""
+    role, one = at_round(request, slug, round)
     return downloads.ranged_response(request, downloads.open_file(role, one, name), role)
 
 
@@ -67,13 +58,5 @@ def file(request: HttpRequest, slug: str, name: str, round: RoundName = None) ->
 )
 def archive(request: HttpRequest, slug: str, round: RoundName = None) -> HttpResponseBase:
     """All files that you may fetch now as one zip archive, with their SHA-256 in it."""
-    role, one = _place(request, slug, round)
+    role, one = at_round(request, slug, round)
     return downloads.archive_response(request, role, one)
-
-
-def _place(request: HttpRequest, slug: str, round: str | None) -> tuple[Role, Round]:
-    role = role_in(slug, person_of(request))
-    found = round_in(role, round)
-    if found is None:
-        raise not_found("round")
-    return role, found

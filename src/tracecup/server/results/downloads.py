@@ -1,6 +1,6 @@
 """Files for those who may have them: lists, single files in ranges, everything as one archive.
 
-What one may not see is not found; every fetched byte range stands in the download log.
+What one may not see is not found; every fetched byte range is in the download log.
 """
 
 from __future__ import annotations

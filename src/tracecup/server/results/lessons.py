@@ -32,9 +32,9 @@ def _winner(board: BoardFacts, floor: float) -> Iterator[str]:
     first = [one for one in board.releases if one.place == 1 and one.utility is not None]
     for one in first[:1]:
         yield _(
-            "{name} came first with a utility of {utility}; the floor is {floor}. The strongest "
-            "attacks left {reid} of privacy against re-identification and {trace} against trace "
-            "inference."
+            "{name} came first with a utility of {utility}; the floor is {floor}. Under "
+            "the strongest attacks its privacy was {reid} against re-identification and {trace} "
+            "against trace inference."
         ).format(
             name=one.name,
             utility=f"{one.utility:.3f}",
@@ -112,9 +112,9 @@ def _uncredited(board: BoardFacts) -> Iterator[str]:
     above: list[ReleaseFacts] = [one for one in board.scored if one.uncredited]
     if above:
         yield ngettext(
-            "{count} release stands above what an attacker who never saw it can reach: the "
+            "{count} release scores above what an attacker who never saw it can reach: the "
             "attacks on it were weak, and the difference says nothing in its favour.",
-            "{count} releases stand above what an attacker who never saw them can reach: the "
+            "{count} releases score above what an attacker who never saw them can reach: the "
             "attacks on them were weak, and the difference says nothing in their favour.",
             len(above),
         ).format(count=len(above))

@@ -31,15 +31,6 @@ from tracecup.server.results.reporting import enqueue_report
 from tracecup.server.resultsets import READY, published, table_rows
 from tracecup.server.storage import Blob
 
-__all__ = [
-    "close_round",
-    "compute_result_set",
-    "live_board",
-    "may_see_scores",
-    "publish_result_set",
-    "rank_diff",
-]
-
 
 def may_see_scores(role: Role, round: Round) -> bool:
     """Whether scores of a round may be shown: to organisers always, to others once they are out.
@@ -59,7 +50,7 @@ def compute_result_set(
     `automatic` it is published by itself where the round says so and nothing went wrong.
     """
     with transaction.atomic():
-        round = _locked(round)
+        round = held_round(round)
         if round.judged_at is None:
             raise Refused("conflict", _("Before the releases are judged there are no results."))
         before = published(round)
@@ -103,7 +94,7 @@ def close_round(round: Round, actor: Actor = SYSTEM) -> None:
 def publish_result_set(result_set: ResultSet, actor: Actor, why: str = "") -> ResultSet:
     """Make a set of results the published one; the one before is kept beside it."""
     with transaction.atomic():
-        round = _locked(result_set.round)
+        round = held_round(result_set.round)
         held: ResultSet = ResultSet.objects.select_for_update().get(pk=result_set.pk)
         held.round = round
         if held.state == "published":
@@ -201,12 +192,6 @@ def _tries(
 
 def _places(result_set: ResultSet) -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["award"], row["team"]): row for row in table_rows(result_set, "awards")}
-
-
-def _locked(round: Round) -> Round:
-    rounds = Round.objects.select_for_update(of=("self",)).select_related("contest")
-    found: Round = rounds.get(pk=round.pk)
-    return found
 
 
 def _record(

@@ -15,10 +15,10 @@ from ninja import Body, Query, Router, Schema, Status
 from tracecup.errors import Problem
 from tracecup.server.access import Role, role_in
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.models import Round, Submission
+from tracecup.server.models import Submission
 from tracecup.server.people.asking import (
     RoundName,
-    round_in,
+    require_round,
 )
 from tracecup.server.people.auth import (
     actor_of,
@@ -105,7 +105,7 @@ def submit(request: HttpRequest, slug: str) -> Any:
     try, `problems` name the first bad lines.
     """
     role, fields, file = _form(request, slug)
-    round = _round(role, fields.get("round"))
+    round = require_round(role, fields.get("round") or None)
     kind, challenge, target = _place(role, fields, str(file.name))
     receipt = submissions.receive(
         round,
@@ -140,7 +140,7 @@ def submit_raw(
     Answers as handing in a form does.
     """
     role = _team_role(request, slug)
-    where = _round(role, round)
+    where = require_round(role, round or None)
     kind, challenge, target = submissions.place_of(role.require_team(), name)
     fields = {"method": method, "consent": str(consent).lower()}
     receipt = submissions.receive(
@@ -168,7 +168,7 @@ def submit_archive(request: HttpRequest, slug: str) -> ArchiveInfo:
     Every file is judged by itself. The same archive under the same key gives the same answer.
     """
     role, fields, file = _form(request, slug)
-    round = _round(role, fields.get("round"))
+    round = require_round(role, fields.get("round") or None)
     batch = submissions.receive_archive(
         round,
         role.require_team(),
@@ -196,7 +196,7 @@ def submit_archive(request: HttpRequest, slug: str) -> ArchiveInfo:
 def check(request: HttpRequest, slug: str) -> CheckInfo:
     """Check a file as it would be checked when handed in; costs nothing and keeps nothing."""
     role, fields, file = _form(request, slug)
-    round = _round(role, fields.get("round"))
+    round = require_round(role, fields.get("round") or None)
     kind, challenge, target = _place(role, fields, str(file.name))
     team, name = role.require_team(), str(file.name)
     found = submissions.check_only(round, team, kind, challenge, target, file, name, role.person)
@@ -222,7 +222,7 @@ def listed(
 ) -> list[SubmissionInfo]:
     """What your team handed in, the newest first."""
     role = _team_role(request, slug)
-    wanted: dict[str, Any] = {"team": role.team, "round": _round(role, round)}
+    wanted: dict[str, Any] = {"team": role.team, "round": require_round(role, round or None)}
     wanted |= {"kind": kind} if kind is not None else {}
     wanted |= {"target": target} if target is not None and abs(target) < 1 << 15 else {}
     found = Submission.objects.filter(**wanted).select_related("round__contest")
@@ -243,7 +243,7 @@ def quotas(request: HttpRequest, slug: str, round: RoundName = None) -> list[Quo
             left=one.left,
         )
         for kind, challenge, target, one in all_quotas(
-            _round(role, round), role.require_team(), role.person
+            require_round(role, round or None), role.require_team(), role.person
         )
     ]
 
@@ -293,13 +293,6 @@ def _team_role(request: HttpRequest, slug: str) -> Role:
     role = role_in(slug, person_of(request))
     role.require_team()
     return role
-
-
-def _round(role: Role, name: str | None) -> Round:
-    found = round_in(role, name or None)
-    if found is None:
-        raise not_found("round")
-    return found
 
 
 def _place(role: Role, fields: dict[str, str], name: str) -> tuple[str, str, int | None]:

@@ -149,7 +149,7 @@ def describe(submission: Submission, method: str, consent: bool, actor: Actor) -
             raise Refused(
                 "closed", _("The results of this round are out; this can no longer be changed.")
             )
-        # The log outlives people's data: that something was said stands in it, not what.
+        # The log outlives people's data: it keeps that something was said, not what.
         before = {"method": len(found.method), "consent": found.consent}
         found.method, found.consent = kept_method(method), consent
         found.save(update_fields=["method", "consent"])
@@ -159,7 +159,7 @@ def describe(submission: Submission, method: str, consent: bool, actor: Actor) -
 
 
 def kept_method(said: str) -> str:
-    """A description as it is kept: it will stand in tables that people open as spreadsheets.
+    """A description as it is kept: it will be part of tables that people open as spreadsheets.
 
     >>> kept_method("=SUM(A1:A9) of noise "), kept_method("noise;=SUM(A1:A9)")
     ('SUM(A1:A9) of noise', "noise;'=SUM(A1:A9)")

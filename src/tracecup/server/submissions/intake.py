@@ -74,7 +74,7 @@ class Handed:
 
 
 def take(round: Round, team: Team, handed: Handed, file: Incoming) -> Accepted:
-    """Take in a file that is on disk; see `submissions.receive` for what that means."""
+    """Take in a file that is on disk; see `submissions.service.receive` for what that means."""
     known = _known(round, team, handed, file.sha256)
     if known is not None:
         return known

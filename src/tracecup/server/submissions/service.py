@@ -34,14 +34,6 @@ from tracecup.server.submissions.unpacking import PackedFile, members
 from tracecup.server.web.incoming import Source, spooled
 from tracecup.server.windows import require_open
 
-__all__ = [
-    "BatchItem",
-    "BatchReceipt",
-    "check_only",
-    "receive",
-    "receive_archive",
-]
-
 _KEY = re.compile(r"[!-~]{1,80}", re.ASCII)
 
 

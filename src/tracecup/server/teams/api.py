@@ -14,11 +14,12 @@ from ninja import Field, Router, Schema, Status
 
 from tracecup.server.access import Actor, Role, role_in
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.models import Contest, Member, Person, Team
+from tracecup.server.models import Contest, Person, Team
 from tracecup.server.people import data as pagedata
 from tracecup.server.people import erasure, letters, membership
 from tracecup.server.people import links as one_time_links
 from tracecup.server.people.accounts import MAX_EMAIL, MAX_NAME
+from tracecup.server.people.asking import organiser_of
 from tracecup.server.people.auth import (
     actor_of,
     person_of,
@@ -167,7 +168,9 @@ def set_captain(
 ) -> pagedata.MembersPage:
     """Make somebody a captain, or no longer one; for captains and organisers."""
     role, team = _managed(request, slug, number)
-    membership.set_captain(team, _member(team, person), actor_of(request), body.captain)
+    membership.set_captain(
+        team, membership.person_in(team, person), actor_of(request), body.captain
+    )
     return pagedata.members(role, team)
 
 
@@ -177,7 +180,7 @@ def remove_member(request: HttpRequest, slug: str, number: int, person: int) -> 
     role, team = _at(request, slug, number)
     if person != request.user.pk:
         membership.require_manager(role, team)
-    membership.remove_member(team, _member(team, person), actor_of(request))
+    membership.remove_member(team, membership.person_in(team, person), actor_of(request))
     return Status(204, None)
 
 
@@ -197,14 +200,15 @@ def invite_member(request: HttpRequest, slug: str, number: int, body: Invite) ->
         "member", actor_of(request), team=team, name=body.name, email=body.email, days=body.days
     )
     if body.send and body.email:
-        letters.invite(team, body.name, body.email, f"/link/{secret}/", site_of(request), body.days)
+        link = one_time_links.link_path(secret)
+        letters.invite(team, body.name, body.email, link, site_of(request), body.days)
     return Status(201, made_link(site_of(request), secret))
 
 
 @router.get("/contests/{slug}/links", response=list[pagedata.OpenLink])
 def links(request: HttpRequest, slug: str) -> list[pagedata.OpenLink]:
     """Invitations that nobody has used yet; for organisers."""
-    return pagedata.invitations(_organiser(request, slug))
+    return pagedata.invitations(organiser_of(request, slug))
 
 
 @router.delete("/contests/{slug}/links/{int:link}", response={204: None})
@@ -221,13 +225,13 @@ def revoke_link(request: HttpRequest, slug: str, link: int) -> Status[None]:
 @router.get("/contests/{slug}/organisers", response=list[pagedata.MemberInfo])
 def organisers(request: HttpRequest, slug: str) -> list[pagedata.MemberInfo]:
     """Who runs the contest; for organisers."""
-    return pagedata.organisers(_organiser(request, slug))
+    return pagedata.organisers(organiser_of(request, slug))
 
 
 @router.delete("/contests/{slug}/organisers/{int:person}", response={204: None})
 def remove_organiser(request: HttpRequest, slug: str, person: int) -> Status[None]:
     """Take the contest from an organiser; the last one stays. For organisers."""
-    role = _organiser(request, slug)
+    role = organiser_of(request, slug)
     found = Person.objects.filter(pk=person, organises__contest=role.contest).first()
     if found is None:
         raise not_found("organiser")
@@ -247,14 +251,8 @@ def invite_site_organiser(request: HttpRequest, body: Invite) -> Status[MadeLink
 @router.post("/contests/{slug}/erase-people", response=Erased)
 def erase_people(request: HttpRequest, slug: str) -> Erased:
     """Forget all players after the contest; for organisers."""
-    role = _organiser(request, slug)
+    role = organiser_of(request, slug)
     return Erased(erased=erasure.erase_people_of(role.contest, actor_of(request)))
-
-
-def _organiser(request: HttpRequest, slug: str) -> Role:
-    role = role_in(slug, person_of(request))
-    role.require_organiser()
-    return role
 
 
 def _at(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
@@ -270,14 +268,6 @@ def _managed(request: HttpRequest, slug: str, number: int) -> tuple[Role, Team]:
     role, team = _at(request, slug, number)
     membership.require_manager(role, team)
     return role, team
-
-
-def _member(team: Team, person: int) -> Person:
-    found = Member.objects.select_related("person").filter(team=team, person_id=person).first()
-    if found is None:
-        raise not_found("member")
-    member: Person = found.person
-    return member
 
 
 def team_info(team: Team) -> TeamInfo:
@@ -317,7 +307,7 @@ def invitation_info(one: one_time_links.Invitation, site: str) -> InvitationInfo
 
 def made_link(site: str, secret: str) -> MadeLink:
     """What the API says about a new link."""
-    path = f"/link/{secret}/"
+    path = one_time_links.link_path(secret)
     return MadeLink(path=path, address=site + path)
 
 
@@ -327,6 +317,6 @@ def organiser_link(actor: Actor, body: Invite, site: str, contest: Contest | Non
         "organiser", actor, contest=contest, name=body.name, email=body.email, days=body.days
     )
     if body.send and body.email:
-        path = f"/link/{secret}/"
+        path = one_time_links.link_path(secret)
         letters.invite_organiser(contest, body.name, body.email, path, site, body.days)
     return secret

@@ -51,7 +51,7 @@ def announce(
     if at is not None:
         check_instant(at)
         if at <= now:
-            raise Refused("invalid", _("An announcement for later has its time ahead."))
+            raise Refused("invalid", _("The time of a delayed announcement must be in the future."))
     title, text = title.strip(), text.strip()
     if not 1 <= len(title) <= MAX_TITLE or not title.isprintable():
         raise Refused("invalid", _("A title is one line of 1 to 200 characters."))

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from tracecup.server.errors import Refused, not_found
-from tracecup.server.models import Member, Person, Team
+from tracecup.server.models import Team
 from tracecup.server.people import data as pagedata
 from tracecup.server.people import letters, links
 from tracecup.server.people import membership as members
@@ -51,7 +51,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         refuse(form, refused)
         return _page(request, here, team, form, status=422)
-    link = f"/link/{secret}/"
+    link = links.link_path(secret)
     if given["email"]:
         letters.invite(team, given["name"], given["email"], link, site_of(request))
     return _page(request, here, team, InviteForm(), made=site_of(request) + link)
@@ -82,7 +82,8 @@ def new_code(request: HttpRequest, slug: str) -> HttpResponse:
 def captain(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     """Make somebody a captain, or no longer one."""
     here, team = _managed(request, slug)
-    members.set_captain(team, _member(team, person), here.actor, request.POST.get("on") == "yes")
+    found = members.person_in(team, person)
+    members.set_captain(team, found, here.actor, request.POST.get("on") == "yes")
     messages.success(request, _("Saved."))
     return redirect("team-members", slug)
 
@@ -95,7 +96,7 @@ def remove(request: HttpRequest, slug: str, person: int) -> HttpResponse:
     leaving = here.role.person is not None and here.role.person.pk == person
     if not leaving:
         members.require_manager(here.role, team)
-    members.remove_member(team, _member(team, person), here.actor)
+    members.remove_member(team, members.person_in(team, person), here.actor)
     if leaving:
         messages.success(request, _("You have left the team."))
         return redirect("account")
@@ -108,14 +109,6 @@ def _managed(request: HttpRequest, slug: str) -> tuple[Place, Team]:
     team = here.require_team()
     members.require_manager(here.role, team)
     return here, team
-
-
-def _member(team: Team, person: int) -> Person:
-    found = Member.objects.select_related("person").filter(team=team, person_id=person).first()
-    if found is None:
-        raise not_found("member")
-    member: Person = found.person
-    return member
 
 
 def _page(

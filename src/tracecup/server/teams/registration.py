@@ -52,7 +52,7 @@ def create_team(
     with transaction.atomic():
         held = _lock(contest)
         team = insert_team(held, name, actor, division, bot=bot, hors_concours=hors_concours)
-        data_wanted(held)
+        ensure_data(held)
     return team
 
 
@@ -66,7 +66,7 @@ def insert_team(
     hors_concours: bool = False,
     registered: bool = False,
 ) -> Team:
-    """Store a team of a locked contest; `data_wanted` is to follow."""
+    """Store a team of a locked contest; `ensure_data` is to follow."""
     problems: list[Problem] = []
     name = checked_text("name", name, MAX_TEAM_NAME, problems)
     problems += [] if problems else name_problems(contest, name)
@@ -143,7 +143,7 @@ def register_team(
             team = insert_team(held, name, actor, division, registered=True)
         add_member(team, person, actor)
         throttle.spend(throttle.REGISTER, label(person), label(person))
-        data_wanted(held)
+        ensure_data(held)
     return team
 
 
@@ -235,14 +235,9 @@ def division_problems(contest: Contest, division: str) -> list[Problem]:
     return [problem("division", allowed, division)]
 
 
-def data_wanted(contest: Contest) -> None:
-    """Have the data of all teams made that have none yet."""
-    ensure_data(contest)
-
-
 def _lock(contest: Contest) -> Contest:
     """The contest as it is now, held until the transaction ends: numbers are given one by one."""
-    # See `rulechange.locked` for the order of locks, and why they are of this kind.
+    # See `locks.locked` for the order of locks, and why they are of this kind.
     held: Contest = Contest.objects.select_for_update(no_key=True).get(pk=contest.pk)
     return held
 

@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 
 from tracecup.server.access import Actor
 from tracecup.server.errors import Refused
+from tracecup.server.judging.service import ensure_data
 from tracecup.server.models import Contest, Member, Team
 from tracecup.server.people.accounts import MAX_NAME, Problem, checked_email, checked_text, problem
-from tracecup.server.people.links import MEMBER, Invitation, new_link, open_links
+from tracecup.server.people.links import MEMBER, Invitation, link_path, new_link, open_links
 from tracecup.server.teams.registration import (
     MAX_TEAM_NAME,
     MAX_TEAMS,
-    data_wanted,
     division_problems,
     insert_team,
 )
@@ -109,9 +109,9 @@ def apply_csv(contest: Contest, plan: ListPlan, actor: Actor) -> list[Invitation
                 teams[row.team.casefold()] = team
             if row.effect != "nothing":
                 secret = new_link(MEMBER, actor, team=team, name=row.name, email=row.email)
-                made.append(Invitation(team, row.email, f"/link/{secret}/", row.name))
+                made.append(Invitation(team, row.email, link_path(secret), row.name))
         if plan.new_teams:
-            data_wanted(held)
+            ensure_data(held)
     return made
 
 

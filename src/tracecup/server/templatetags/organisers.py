@@ -9,28 +9,11 @@ import json
 from typing import Any
 
 from django import template
-from django.utils.translation import gettext_lazy as _
+
+from tracecup.server.organising.rulesasked import ASKED, GROUPS
 
 register = template.Library()
 LONGEST = 20_000
-RULE_GROUPS: tuple[tuple[Any, tuple[str, ...]], ...] = (
-    (_("What is played"), ("trace_inference", "reidentification", "rounds", "lessons")),
-    (_("Size"), ("users", "days", "slots")),
-    (
-        _("Handing in"),
-        (
-            "floor",
-            "release_tries",
-            "attack_tries",
-            "grace_seconds",
-            "late_minutes",
-            "feedback",
-            "board",
-        ),
-    ),
-    (_("Sample attacks and awards"), ("samples", "attack_targets", "winner_excluded")),
-)
-"""The fields of the rules, in the groups that pages show."""
 
 
 @register.filter
@@ -44,11 +27,11 @@ def pretty_json(value: Any) -> str:
 @register.inclusion_tag("organising/rulefields.html")
 def rule_fields(form: Any) -> Any:
     """The fields of the rules in their groups."""
-    groups = [
-        (title, [form[name] for name in names if name in form.fields])
-        for title, names in RULE_GROUPS
-    ]
-    return {"groups": groups}
+    return {
+        "groups": [
+            (title, [form[one.name] for one in ASKED if one.group is title]) for title in GROUPS
+        ]
+    }
 
 
 @register.simple_tag

@@ -31,7 +31,6 @@ from tracecup.server.lessons import words as lessonwords
 from tracecup.server.people.pages import site_of
 from tracecup.server.results import naming
 from tracecup.server.teams import words as teamwords
-from tracecup.server.teams.data import NextStep
 from tracecup.server.web import words
 from tracecup.server.web.charts import script_url
 
@@ -47,6 +46,15 @@ WORDS: dict[str, Callable[..., str]] = {
     "file_about": teamwords.file_about,
     "not_eligible": teamwords.not_eligible,
     "measure_title": lessonwords.measure,
+    "goal_words": lambda goal: lessonwords.goal(goal.measure, goal.most, goal.least),
+    "step_words": teamwords.step,
+    "step_button": teamwords.step_button,
+    "file_group": lambda key: teamwords.file_group(key)[0],
+    "file_group_about": lambda key: teamwords.file_group(key)[1],
+    "award_title": lambda key: naming.award(key)[0],
+    "award_measure": lambda key: naming.award(key)[1],
+    "refusal_title": lambda code: words.refusal(code)[0],
+    "refusal_advice": lambda code: words.refusal(code)[1],
 }
 for _name, _function in WORDS.items():
     register.filter(_name, _function)
@@ -312,52 +320,10 @@ def own_address(address: str, request: HttpRequest) -> str:
     return "/" + path.lstrip("/") + (f"?{parts.query}" if parts.query else "")
 
 
-@register.simple_tag
-def step_words(step: NextStep) -> str:
-    """The next step of a team as a sentence."""
-    return teamwords.step(step)
-
-
-@register.simple_tag
-def step_button(step: NextStep) -> str:
-    """What the button to the next step says."""
-    return teamwords.step_button(step)
-
-
-@register.filter
-def file_group(key: str) -> str:
-    """The name of a group of files."""
-    return teamwords.file_group(key)[0]
-
-
-@register.filter
-def file_group_about(key: str) -> str:
-    """What a group of files is."""
-    return teamwords.file_group(key)[1]
-
-
 @register.filter
 def by_place(releases: Sequence[ReleaseFacts]) -> list[ReleaseFacts]:
     """Releases from the first place to the last, then those without a place."""
     return sorted(releases, key=lambda one: one.place or len(releases) + 1)
-
-
-@register.simple_tag
-def goal_words(goal: Any) -> str:
-    """A goal of a lesson's step in words."""
-    return lessonwords.goal(goal.measure, goal.most, goal.least)
-
-
-@register.filter
-def award_title(key: str) -> str:
-    """The name of an award."""
-    return naming.award(key)[0]
-
-
-@register.filter
-def award_measure(key: str) -> str:
-    """What decides an award."""
-    return naming.award(key)[1]
 
 
 @register.inclusion_tag(f"{COMPONENTS}/command.html")
@@ -373,18 +339,6 @@ def client_login(context: template.Context, contest: Any = None) -> Any:
     return {"text": f"tracecup client login {site_of(context['request'])}{page}"}
 
 
-@register.simple_tag
-def refusal_title(code: str) -> str:
-    """The heading of a refusal."""
-    return words.refusal(code)[0]
-
-
-@register.simple_tag
-def refusal_advice(code: str) -> str:
-    """What to do after a refusal."""
-    return words.refusal(code)[1]
-
-
 @register.inclusion_tag(f"{COMPONENTS}/fact.html", takes_context=True)
 def refusal_time(context: template.Context, name: str, at: Any) -> Any:
     """An instant of a refusal: when it opens, closed, arrived."""
@@ -393,7 +347,7 @@ def refusal_time(context: template.Context, name: str, at: Any) -> Any:
 
 
 def script_json(data: Any) -> SafeString:
-    """JSON for a data block: cannot end the element it stands in."""
+    """JSON for a data block: cannot end the element around it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return mark_safe(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 

@@ -13,6 +13,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from tracecup.server.jobs.processes import is_alive
+
 FOLDER = "arrived"
 LONGEST_SECONDS = 900
 
@@ -48,10 +50,4 @@ def _lives(name: str, age: float) -> bool:
     pid = told.partition("-")[0]
     if machine != os.uname().nodename or not pid.isdigit():
         return bool(machine) and age <= LONGEST_SECONDS
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return is_alive(int(pid))

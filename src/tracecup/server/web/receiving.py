@@ -65,8 +65,8 @@ def make_server(
     threads: int = 8,
     max_body: int = 1024 * MIB,
     *,
-    folder: Path | None = None,
-    proxied: bool | None = None,
+    folder: Path,
+    proxied: bool,
     arrived: Path | None = None,
     known: Known = nobody,
     whose: Whose = unknown,
@@ -75,17 +75,10 @@ def make_server(
 
     `max_body` limits every body, chunked ones too. Bodies that are no files (forms, JSON) and
     those of strangers are held to `SMALL_BODY`: who sends more shows a token or a session that is
-    `known`, which is looked up while the first part arrives. Bodies lie in
-    `folder` while they arrive, by default in the server's folder for unfinished files. `proxied`
-    trusts the X-Forwarded headers of a reverse proxy. `arrived` is the folder of `arrivals`.
-    `whose` tells the owner of a file from its headers and path: owners take turns.
+    `known`, which is looked up while the first part arrives. Bodies lie in `folder` while they
+    arrive. `proxied` trusts the X-Forwarded headers of a reverse proxy. `arrived` is the folder of
+    `arrivals`. `whose` tells the owner of a file from its headers and path: owners take turns.
     """
-    if folder is None or proxied is None:
-        from django.conf import settings
-
-        arrived = arrived or settings.CONFIG.folder / arrivals.FOLDER
-        folder = folder or settings.CONFIG.incoming
-        proxied = settings.CONFIG.proxied if proxied is None else proxied
     # A busy upload lane is our intention and no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     _raise_file_limit()

@@ -12,12 +12,13 @@ from tracecup.contest.entries import Entry
 from tracecup.server.entries import SAMPLES, DataSet, begins, digests, keep_file, round_seed
 from tracecup.server.jobs.plausible import require_files
 from tracecup.server.jobs.queue import NotNow
+from tracecup.server.jobs.subjects import round_of
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.judging.compute.data import OWN_CITY, OWN_MODEL
 from tracecup.server.locks import (
     locked,
 )
-from tracecup.server.models import Contest, Job, Round, StoredFile
+from tracecup.server.models import Contest, Job, StoredFile
 from tracecup.server.models.filekinds import KIND_OF_FILE, SHARED_FILES, TEAM_FILES, TRUTH
 
 SHARED = {KIND_OF_FILE[name].file: name for name in SHARED_FILES}
@@ -25,7 +26,7 @@ SHARED = {KIND_OF_FILE[name].file: name for name in SHARED_FILES}
 
 def prepare(job: Job) -> Task | None:
     """What to make; nothing where the round is over."""
-    round = _round(job)
+    round = round_of(job)
     contest = round.contest
     payload: dict[str, Any] = {"rules": contest.rules_text, "round": round.name}
     inputs = _own(contest)
@@ -50,7 +51,7 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     With the contest locked: organisers who move the announcement meanwhile move these files, too,
     or are seen here.
     """
-    contest = locked(_round(job).contest)
+    contest = locked(round_of(job).contest)
     round = contest.rounds.get(pk=job.payload["round"])
     at = begins(round, "announce")
     if job.payload["entry"] is None:
@@ -67,11 +68,6 @@ def apply(job: Job, _: dict[str, Any], outputs: Outputs) -> None:
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
         keep_file(round, name, blob, kind=kind, data_set=own, visible_from=at)
-
-
-def _round(job: Job) -> Round:
-    found: Round = Round.objects.select_related("contest").get(pk=job.payload["round"])
-    return found
 
 
 def _own(contest: Contest) -> dict[str, str]:

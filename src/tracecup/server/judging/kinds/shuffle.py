@@ -18,8 +18,9 @@ from tracecup.server.access import SYSTEM
 from tracecup.server.entries import JUDGED_FIELDS, DataSet, digests, keep_file, sets_of
 from tracecup.server.jobs.plausible import Implausible, require_files, require_verdict
 from tracecup.server.jobs.queue import NotNow
+from tracecup.server.jobs.subjects import round_of
 from tracecup.server.jobs.task import Outputs, Task
-from tracecup.server.judging.service import awaited, enqueue_samples
+from tracecup.server.judging.service import awaited, enqueue_samples, held_round
 from tracecup.server.models import Job, Release, Round, Submission, Team
 from tracecup.server.windows import was_late
 
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 def prepare(job: Job) -> Task | None:
     """What the judge gets of the team."""
-    round, team = _round(job), _team(job)
+    round, team = round_of(job), _team(job)
     chosen = _chosen(job)
     own = sets_of(round, team)
     names = [CITY_FILE, *(one.entry.file("orgtraces") for one in own)]
@@ -58,7 +59,7 @@ def prepare(job: Job) -> Task | None:
 
 def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     """Keep the verdicts and, as the judge's, the release, the table and the opening."""
-    round = _locked(job)
+    round = held_round(round_of(job))
     team, chosen = _team(job), _chosen(job)
     _require_plausible(round, team, chosen, result, outputs)
     for one in sets_of(round, team):
@@ -154,16 +155,5 @@ def _chosen(job: Job) -> dict[str, Submission]:
 
 
 def _team(job: Job) -> Team | None:
-    number, round = job.payload["team"], _round(job)
+    number, round = job.payload["team"], round_of(job)
     return round.contest.teams.get(number=number) if number else None
-
-
-def _round(job: Job) -> Round:
-    found: Round = Round.objects.select_related("contest").get(pk=job.payload["round"])
-    return found
-
-
-def _locked(job: Job) -> Round:
-    rounds = Round.objects.select_for_update(of=("self",)).select_related("contest")
-    found: Round = rounds.get(pk=job.payload["round"])
-    return found

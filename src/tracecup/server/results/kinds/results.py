@@ -12,6 +12,7 @@ from tracecup.server.access import SYSTEM
 from tracecup.server.entries import keep_file
 from tracecup.server.jobs.plausible import require_tables
 from tracecup.server.jobs.queue import NotNow, dead_jobs, pending
+from tracecup.server.jobs.subjects import result_set_of
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, ResultSet
 from tracecup.server.results.archiving import archive_plan
@@ -23,7 +24,7 @@ PATIENCE = 8
 
 def prepare(job: Job) -> Task | None:
     """The archive without results; later, while answers are still being scored."""
-    found = _result_set(job)
+    found = result_set_of(job)
     round = found.round
     if found.state not in OPEN:
         return None
@@ -36,7 +37,7 @@ def prepare(job: Job) -> Task | None:
 
 def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     """Keep the result set; publish it if it was to go out by itself and nothing is amiss."""
-    found = _result_set(job)
+    found = result_set_of(job)
     if found.state not in OPEN:
         return
     round = found.round
@@ -65,10 +66,3 @@ def died(job: Job) -> None:
 def revived(job: Job) -> None:
     """It is computed again."""
     ResultSet.objects.filter(pk=job.payload["result_set"], state="failed").update(state="computing")
-
-
-def _result_set(job: Job) -> ResultSet:
-    found: ResultSet = ResultSet.objects.select_related("round__contest").get(
-        pk=job.payload["result_set"]
-    )
-    return found
