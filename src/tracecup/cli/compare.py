@@ -38,11 +38,6 @@ MARK = "*"
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("compare")(compare)
-
-
 def compare(
     city: CityFile,
     original: OriginalFile,
