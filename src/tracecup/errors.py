@@ -110,7 +110,6 @@ class InvalidFile(TraceCupError, ValueError):
         super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        """As above."""
         return type(self), (self.path, self.problems, self.total)
 
 
