@@ -64,13 +64,13 @@ def _tracecup(
 
 def _add_verbs() -> None:
     """Every module is a verb: the function of its name, or whatever its `add` adds."""
-    for name in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
-        if name not in ("common", "main") and not name.startswith("_"):
-            module = importlib.import_module(f"tracecup.cli.{name}")
+    for verb in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
+        if verb not in ("common", "main") and not verb.startswith("_"):
+            module = importlib.import_module(f"tracecup.cli.{verb}")
             if hasattr(module, "add"):
                 module.add(app)
             else:
-                app.command(name)(getattr(module, name))
+                app.command(verb)(getattr(module, verb))
 
 
 _add_verbs()

@@ -17,7 +17,8 @@ from tracecup.charts.words import status, who
 from tracecup.contest.standing.awards import AWARDS
 from tracecup.facts import AttackerFacts, AwardFacts, ContestFacts
 from tracecup.facts.board import SYMBOLS, TITLES
-from tracecup.facts.text import Cell, clean, short_method
+from tracecup.facts.text import Cell, clean
+from tracecup.methodnames import short_method
 from tracecup.report.figures import figure, script, views_of
 from tracecup.report.lessons import lessons
 from tracecup.report.markup import Html, data_block, element, name_of, scrolling, table
