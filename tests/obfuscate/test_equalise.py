@@ -86,6 +86,10 @@ class TestEqualise:
         made = similar_groups(np.random.default_rng(1).random((users, 3)), group)
         assert sorted(Equalise(group).crowds(users)) == sorted(map(len, made))
 
+    def test_a_trained_defence_says_that_it_hides_less_of_few(self):
+        assert "of 300 it hides far less" in Equalise(model="shipped").note(300)
+        assert Equalise(model="shipped").note(2000) == Equalise().note(300) == ""
+
     def test_same_seed_same_cells_whatever_the_threads(self, people, monkeypatch):
         reference, original = people
         made = []

@@ -29,6 +29,8 @@ MODEL = (
 )
 SPREAD = "spread of the targets under plain habit models; a trained defence brings its own"
 NONE = "none"
+FEW = 1000
+"""Users below whom a trained defence says that it hides less; measured in the guide."""
 WEIGHT_OF_ONE = 0.012
 """Where the search for the weight of the scores begins, with two plain models of 25 users."""
 
@@ -112,6 +114,15 @@ class Equalise(Obfuscator):
     def crowds(self, users: int) -> tuple[int, ...]:
         """The sizes of its groups, which are as equal as they can be and may exceed `group`."""
         return group_sizes(users, self.group)
+
+    def note(self, users: int) -> str:
+        """A race is played with whole teams; of few users a trained defence hides little."""
+        if self.model == NONE or users >= FEW:
+            return ""
+        return (
+            f"a trained defence was raced with teams of 2000 users; of {users} it hides far less, "
+            "also from attackers who train nothing: attack the release before relying on it"
+        )
 
     def guarantee(self, events: int = 400) -> str:
         """Nothing is promised by proof: an attacker may know a model that the portfolio lacks."""
