@@ -9,7 +9,8 @@ import pytest
 
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import run
-from tracecup.obfuscate import KMeans, parse_obfuscator
+from tracecup.obfuscate import RR, Equalise, KMeans, parse_obfuscator
+from tracecup.rng import Rng
 from tracecup.score import utility_score
 from tracecup.traces import Traces
 from tracecup.traces.files import read_obfuscated, write_traces
@@ -71,6 +72,32 @@ class TestObfuscate:
         assert run(["obfuscate", "Equalise(4)", *bare, "--seed", "5"]) == 0
         (note,) = json.loads(capsys.readouterr().out)["notes"]
         assert "without --clock" in note
+
+    def test_what_one_should_know_of_a_method_is_told(
+        self, files: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(RR, "note", lambda self, users: f"not for {users}")
+        assert run(["obfuscate", "RR(4)", *files, "--seed", "5"]) == 0
+        told = capsys.readouterr()
+        (note,) = json.loads(told.out)["notes"]
+        assert note in told.err
+        assert note == f"not for {ORIGINAL.n_users}"
+
+    def test_equalise_is_tuned_with_its_references(
+        self, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        met = []
+        whole = Equalise._obfuscate_knowing
+
+        def noted(self: Equalise, city: City, original: Traces, known: Traces, rng: Rng) -> object:
+            met.append(known is original)
+            return whole(self, city, original, known, rng)
+
+        monkeypatch.setattr(Equalise, "_obfuscate_knowing", noted)
+        at = files.index("--clock")
+        bare = [*files[:at], *files[at + 2 :], "--reference", str(tmp_path / "org.csv")]
+        assert run(["obfuscate", "Equalise(4,sweeps=1)", *bare, "--tune-to", "0.8"]) == 0
+        assert met == [False, False]  # the trial and the release
 
     def test_floor_is_an_exit_code(self, files: list[str]) -> None:
         assert run(["obfuscate", "RR(0)", *files, "--seed", "1", "--floor", "0.7"]) == 1

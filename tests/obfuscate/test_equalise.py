@@ -2,9 +2,11 @@ import numpy as np
 import pytest
 
 from tracecup.attack import Case, LearnedR
-from tracecup.city import City, Clock, Grid
+from tracecup.city import City, Clock, ContestClock, Grid
+from tracecup.contest.entries import Entry
+from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidTraces
-from tracecup.obfuscate import Equalise
+from tracecup.obfuscate import Equalise, to_utility
 from tracecup.obfuscate.equalising import (
     _add_product,
     _inner_products,
@@ -25,14 +27,18 @@ CITY = City(Grid.from_metres(9, 8, width_m=541.25, height_m=546.875), hospitals=
 @pytest.fixture(scope="module")
 def people():
     """24 users with a home and a work place each, 4 slots, 10 + 10 days."""
+    return commuters(24)
+
+
+def commuters(users):
     random = np.random.default_rng(3)
-    places = random.integers(0, 72, (24, 4))
+    places = random.integers(0, 72, (users, 4))
 
     def days():
         habit = np.tile(places, (1, 10))
         other = random.integers(0, 72, habit.shape)
         regions = np.where(random.random(habit.shape) < 0.8, habit, other).astype(np.int32)
-        return Traces(regions, np.arange(1, 25), Clock.regular(10, 4))
+        return Traces(regions, np.arange(1, users + 1), Clock.regular(10, 4))
 
     return days(), days()
 
@@ -46,6 +52,43 @@ class TestEqualise:
         cells = method.obfuscate(CITY, original, 1, reference=reference)
         one_cell = 1 / original.regions.size
         assert floor - 1e-9 <= utility_score(CITY, original, cells).value <= floor + 2 * one_cell
+
+    def test_hospitals_are_given_back_where_the_floor_leaves_too_little(self, people):
+        reference, original = people
+        city = City(CITY.grid, hospitals=range(4, 72, 9))
+        cells = Equalise(6, sweeps=4, floor=0.99).obfuscate(city, original, 1, reference=reference)
+        changed = cells.as_traces().regions != original.regions
+        was, budget = np.isin(original.regions, city.hospitals), 0.01 * original.regions.size
+        assert was.sum() > 2 * budget
+        assert not changed[~was].any()
+        assert changed[was].sum() == int(budget)
+        assert utility_score(city, original, cells).value == pytest.approx(0.99, abs=1e-3)
+
+    @pytest.mark.parametrize(("sweeps", "floor"), [(4, 0.6), (1, 0.7)])
+    def test_utility_that_is_left_is_spent(self, sweeps, floor):
+        """Six users in pairs: as the weight grows utility falls in steps and may miss the floor."""
+        reference, original = commuters(6)
+        method = Equalise(2, noise=1.0, sweeps=sweeps, floor=floor)
+        cells = method.obfuscate(CITY, original, 1, reference=reference)
+        found = utility_score(CITY, original, cells).value
+        assert floor - 1e-9 <= found <= floor + 1 / original.regions.size
+
+    def test_its_floor_is_a_knob(self, people):
+        reference, original = people
+        method, score = to_utility(
+            "Equalise(6,sweeps=3)", CITY, original, 0.85, 1, reference=reference
+        )
+        assert method == Equalise(6, sweeps=3, floor=0.85)
+        assert score.value == pytest.approx(0.85, abs=2 / original.regions.size)
+
+    @pytest.mark.parametrize(("users", "group"), [(30, 25), (310, 100), (12, 25), (63, 25)])
+    def test_crowds_are_the_groups_that_are_made(self, users, group):
+        made = similar_groups(np.random.default_rng(1).random((users, 3)), group)
+        assert sorted(Equalise(group).crowds(users)) == sorted(map(len, made))
+
+    def test_a_trained_defence_says_that_it_hides_less_of_few(self):
+        assert "of 300 it hides far less" in Equalise(model="shipped").note(300)
+        assert Equalise(model="shipped").note(2000) == Equalise().note(300) == ""
 
     def test_same_seed_same_cells_whatever_the_threads(self, people, monkeypatch):
         reference, original = people
@@ -98,6 +141,30 @@ class TestEqualise:
         method = parse("obfuscator", "Equalise(6,model=shipped)")
         with pytest.raises(InvalidTraces, match="trained for 32 x 32 regions"):
             method.obfuscate(CITY, original, 1, reference=reference)
+
+
+@pytest.fixture(scope="module")
+def team():
+    """Sixty people of the built-in city for twenty days."""
+    world = BuiltinWorld()
+    return world.city, *world.data(Entry(1), ContestClock.regular(20), 60, 5)
+
+
+class TestBuiltInCity:
+    @pytest.mark.parametrize("floor", [0.85, 0.95])
+    @pytest.mark.parametrize("model", ["none", "shipped"])
+    def test_utility_is_at_the_floor(self, team, model, floor):
+        city, reference, original = team
+        method = Equalise(20, model=model, sweeps=2, floor=floor)
+        cells = method.obfuscate(city, original, 1, reference=reference)
+        found = utility_score(city, original, cells).value
+        assert floor - 1e-9 <= found <= floor + 1 / original.regions.size
+
+    def test_a_mirrored_city_is_another_one(self, team):
+        city, reference, original = team
+        other = City(city.grid, [city.n_regions - 1 - h for h in city.hospitals])
+        with pytest.raises(InvalidTraces, match="another city; train .* .`tracecup defend"):
+            Equalise(20, model="shipped").obfuscate(other, original, 1, reference=reference)
 
 
 class TestStakes:

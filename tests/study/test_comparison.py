@@ -11,7 +11,7 @@ from tracecup.attack.models import bayes
 from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, InvalidTraces
-from tracecup.obfuscate import NoObfuscation, parse_obfuscator
+from tracecup.obfuscate import RR, NoObfuscation, parse_obfuscator
 from tracecup.study.comparison import DEFENCES, as_markdown, compare, usual_defences
 from tracecup.traces import files
 
@@ -113,6 +113,28 @@ class TestCompare:
             assert row.bounds.true_link >= loss
         assert rows[0].bounds.reid == pytest.approx(11 / 12)
         assert rows[1].bounds.reid == 0.75
+
+    def test_a_defence_with_a_floor_of_its_own_ends_at_the_one_asked_for(self):
+        rows = compare(CITY, REFERENCE, ORIGINAL, floor=0.85,
+                       defences=["Equalise(3,sweeps=2)", "KMeans(3)"])  # fmt: skip
+        one_cell = 1 / ORIGINAL.regions.size
+        for row in rows:
+            assert 0.85 - 1e-9 <= row.utility.value <= 0.85 + 2 * one_cell
+        assert rows[0].defence == "Equalise(3,sweeps=2,floor=0.85)"
+        assert [row.tuning for row in rows] == ["tuned", "tuned"]
+
+    def test_references_are_handed_on_where_a_tuned_defence_looks_at_them(self):
+        met = []
+
+        class Looking(RR):
+            def _obfuscate_knowing(self, city, original, reference, rng):
+                met.append(reference)
+                return self._obfuscate(city, original, rng)
+
+        compare(CITY, REFERENCE, ORIGINAL, defences=[Looking(3.0)], trace_attacks=["Replay-T"],
+                reid_attacks=["Random-R"])  # fmt: skip
+        assert len(met) > 2  # trials and the release
+        assert all(one is REFERENCE for one in met)
 
     def test_prior_only_does_not_look_at_the_release(self):
         rows = compare(

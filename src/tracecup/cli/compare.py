@@ -87,6 +87,7 @@ def compare(
     from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
     from tracecup.methodnames import short_method
+    from tracecup.obfuscate import parse_obfuscator
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
     from tracecup.study.tried import known_stronger, what_attacks_knew
@@ -179,5 +180,8 @@ def compare(
         met = [(one.attack, one.remark) for row in results for one in (*row.reid, *row.trace)]
         for text in what_attacks_knew(met, "the answer of --json"):
             people().print(escape(text), soft_wrap=True)
+        for row in results:
+            if note := parse_obfuscator(row.defence).note(truth.n_users):
+                people().print(escape(f"{comparison.short(row.defence)}: {note}"), soft_wrap=True)
         people().print(escape(known_stronger({name for name, _ in met})), soft_wrap=True)
     return 0

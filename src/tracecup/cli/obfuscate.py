@@ -98,7 +98,8 @@ def obfuscate(
         )  # fmt: skip
     if tune_to is not None:
         seed = int(generator(None).integers(2**32)) if seed is None else seed
-        method, _ = to_utility(name, where, truth, tune_to, seed)
+        handed = known if method.prepares else None
+        method, _ = to_utility(name, where, truth, tune_to, seed, reference=handed)
     missing = _missing(method, truth, clock, reference)
     for text in missing:
         people().print(f"[yellow]note:[/yellow] {escape(text)}", soft_wrap=True)
@@ -134,10 +135,10 @@ def obfuscate(
 def _missing(
     method: Obfuscator, truth: Traces, clock: Path | None, reference: Path | None
 ) -> list[str]:
-    """What a method that prepares for an attacker's knowledge would need and did not get."""
+    """What one should know of the method, and what it would need for its work and did not get."""
+    found = [method.note(truth.n_users)] if method.note(truth.n_users) else []
     if not method.prepares:
-        return []
-    found = []
+        return found
     if reference is None:
         found.append(
             f"{method.name} without --reference takes the original traces for what attackers know, "

@@ -59,6 +59,21 @@ class Obfuscator(Method):
         """
         return None
 
+    def crowds(self, users: int) -> tuple[int, ...] | None:
+        """The sizes of the groups that it makes of so many users, for `score.group_bound`.
+
+        None where it makes no groups. Unless a method says otherwise all have `crowd` users, the
+        last one those who are left over as well.
+        """
+        if self.crowd is None:
+            return None
+        count = max(1, users // self.crowd)
+        return (*[self.crowd] * (count - 1), users - self.crowd * (count - 1))
+
+    def note(self, users: int) -> str:
+        """What one should know before relying on it for so many users; "" for nothing."""
+        return ""
+
     def obfuscate(
         self, city: City, original: Traces, rng: Rng = None, *, reference: Traces | None = None
     ) -> SetTraces:

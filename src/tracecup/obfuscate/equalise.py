@@ -6,17 +6,18 @@ Attackers trained on it with little data get little, those with much data get mo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tracecup.attack.learned import defence_model
+from tracecup.attack.learned import DEFEND, defence_model
 from tracecup.attack.learned.network import log_probabilities
 from tracecup.attack.prior import slot_prior
 from tracecup.city import City
-from tracecup.obfuscate.base import Obfuscator, single_cells
+from tracecup.obfuscate.base import Knob, Obfuscator, single_cells
 from tracecup.obfuscate.equalising import Scores, descend, stakes_of
-from tracecup.obfuscate.grouping import similar_groups
+from tracecup.obfuscate.grouping import group_sizes, similar_groups
 from tracecup.registry import parameter, register
 from tracecup.rng import Rng, generator
 from tracecup.score import FLOOR
@@ -28,6 +29,8 @@ MODEL = (
 )
 SPREAD = "spread of the targets under plain habit models; a trained defence brings its own"
 NONE = "none"
+FEW = 1000
+"""Users below whom a trained defence says that it hides less; measured in the guide."""
 WEIGHT_OF_ONE = 0.012
 """Where the search for the weight of the scores begins, with two plain models of 25 users."""
 
@@ -48,7 +51,8 @@ class Equalise(Obfuscator):
     centred over the members: if the sums are the same for all of them, no attacker who uses one of
     these models can tell who is who. `model=none` takes habit models that need no training; a
     trained file holds the release models of attackers who were trained on earlier rounds of this
-    very defence. Hospital regions are moved out of reach.
+    very defence. Hospital regions are moved out of reach, as many as the floor allows: where
+    moving all of them is too dear, the most helpful ones move and nothing else does.
 
     Every cell has one region. A set could gain nothing: a random member of it costs at most as
     much utility on average, since the price is concave in the distance, and being made from the
@@ -64,6 +68,8 @@ class Equalise(Obfuscator):
     sweeps: int = parameter(12, "passes over all cells", low=1, positional=False)
     floor: float = parameter(FLOOR, "utility to end at", low=0, high=1, positional=False)
     hospital: bool = parameter(True, "move hospitals out of reach", positional=False)
+
+    knobs: ClassVar[tuple[Knob, ...]] = (Knob("floor", weak=1.0, strong=0.0),)
 
     def _obfuscate(self, city: City, original: Traces, rng: Rng) -> SetTraces:
         return self._obfuscate_knowing(city, original, original, rng)
@@ -105,6 +111,19 @@ class Equalise(Obfuscator):
         """Its groups: the best that it can reach, although no proof says that it does."""
         return self.group
 
+    def crowds(self, users: int) -> tuple[int, ...]:
+        """The sizes of its groups, which are as equal as they can be and may exceed `group`."""
+        return group_sizes(users, self.group)
+
+    def note(self, users: int) -> str:
+        """A race is played with whole teams; of few users a trained defence hides little."""
+        if self.model == NONE or users >= FEW:
+            return ""
+        return (
+            f"a trained defence was raced with teams of 2000 users; of {users} it hides far less, "
+            "also from attackers who train nothing: attack the release before relying on it"
+        )
+
     def guarantee(self, events: int = 400) -> str:
         """Nothing is promised by proof: an attacker may know a model that the portfolio lacks."""
         return ""
@@ -116,7 +135,7 @@ class Equalise(Obfuscator):
             tables = [make(city, reference, habit) for make in PLAIN_MODELS]
             return habit, len(tables), lambda users: np.stack([table[users] for table in tables])
         trained = defence_model(self.model)
-        trained.ground.check(city, reference.clock.slots)
+        trained.ground.check(city, reference.clock.slots, DEFEND)
         habit = trained.prior.probabilities(city, reference)
         nets = (trained.prior, *trained.models)
         return habit, len(nets), log_probabilities(city, reference, nets)

@@ -38,6 +38,8 @@ MENDING = 10
 """Sweeps over all groups at most, until utility has fallen below the floor."""
 PUSH = 1.2
 """Few users may hold utility where it is for any weight between two; then it is pushed down."""
+PUSHES = 10
+"""Sweeps more where utility is left above the floor even then, each pushed harder than the last."""
 BELOW = 0.002
 """The descent ends this little below the floor; giving back the dearest cells does the rest."""
 
@@ -95,13 +97,15 @@ def descend(
     hospitals: bool,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> NDArray[np.int32]:
-    """Released regions (U, events) with utility at the floor.
+    """Released regions (U, events) with utility at the floor, less than a cell above it.
 
     Minimises sum_j price(x_j, y_j) + weight |sum_j L[t_j, y_j] - target|^2 for every user, price
     min(1, d / 2 km); every region is a possible answer. Targets are noise; from the fifth sweep on
     every second one shifts them by what is left (the multiplier step), because a small constant
     rest is what an assignment finds. The weight is sought on some groups and mended in last sweeps
-    over all; what is missing is given back cell by cell.
+    over all; what is missing is given back cell by cell. Where the floor leaves less than all
+    hospitals cost, nothing else changes, and those hospitals are given back that help the least.
+    Utility stays above the floor only where not even a large weight makes a cell move.
     O(sweeps cells N + groups T N^2 K): the second term is one product of matrices for every group
     and slot.
     """
@@ -134,6 +138,13 @@ def descend(
         near *= 2
         play.sweep([s], weight)
         progress(TRIES + s + 1, steps)
+    push = PUSH
+    for s in range(sweeps + MENDING, sweeps + MENDING + PUSHES):
+        if play.utility() <= floor + 1 / play.original.size:
+            break
+        push *= PUSH
+        weight *= push
+        play.sweep([s], weight)
     play.give_back(floor)
     return play.answers
 
@@ -279,11 +290,27 @@ class _Play:
         return utility_of(self.city, self.original[users], self.answers[users])
 
     def give_back(self, floor: float) -> None:
-        """Restore original regions where that costs the least until utility is at the floor."""
+        """Restore original regions where that costs the least until utility is at the floor.
+
+        Hospitals stay moved unless everything else together is not enough.
+        """
+        sensitive = self.hospital[self.original]
+        if not self._give_back(floor, ~sensitive):
+            self._add_up()
+            self._give_back(floor, sensitive)
+
+    def _add_up(self) -> None:
+        """The sums of scores of the answers as they are now."""
+        for g, group in enumerate(self.stakes):
+            self.total[g][:] = 0.0
+            _sum_scores(group.scores, self.answers[group.members], self.total[g])
+
+    def _give_back(self, floor: float, allowed: NDArray[np.bool_]) -> bool:
+        """The same among some cells; whether they were enough."""
         original, answers = self.original, self.answers
         missing = (floor - self.utility()) * original.size
         if missing <= 0:
-            return
+            return True
         harm = np.empty(original.shape, dtype=np.float32)
 
         def look(low: int, high: int) -> None:
@@ -298,12 +325,13 @@ class _Play:
 
         map_blocks(look, len(self.stakes))
         gain = np.minimum(1.0, self.city.grid.distance(original, answers) / REACH_KM)
-        usable = (gain > 0) & ~self.hospital[original]
+        usable = (gain > 0) & allowed
         rate = np.where(usable, harm / np.maximum(gain, 1e-9), np.inf).ravel()
         cheapest = np.argsort(rate, kind="stable")[: int(usable.sum())]
         enough = int(np.searchsorted(np.cumsum(gain.ravel()[cheapest]), missing)) + 1
         chosen = np.unravel_index(cheapest[:enough], original.shape)
         answers[chosen] = original[chosen]
+        return enough <= len(cheapest)
 
 
 def _prices(city: City, hospital: NDArray[np.bool_]) -> Floats:

@@ -20,9 +20,8 @@ def similar_groups(points: NDArray[np.floating], size: int) -> list[NDArray[np.i
     >>> [g.tolist() for g in similar_groups(np.array([[0.0], [9.0], [1.0], [8.0]]), 2)]
     [[0, 2], [1, 3]]
     """
-    users = len(points)
-    count = max(1, round(users / max(1, size)))
-    ends = np.linspace(0, users, count + 1).round().astype(np.int64)
+    ends = _ends(len(points), size)
+    users, count = len(points), len(ends) - 1
     groups: list[NDArray[np.int64]] = []
     pending = [(np.arange(users), 0, count)]
     while pending:
@@ -36,6 +35,21 @@ def similar_groups(points: NDArray[np.floating], size: int) -> list[NDArray[np.i
         cut = int(ends[middle] - ends[low])
         pending += [(ranked[cut:], middle, high), (ranked[:cut], low, middle)]
     return groups
+
+
+def group_sizes(users: int, size: int) -> tuple[int, ...]:
+    """The sizes of the groups that `similar_groups` makes of so many users.
+
+    >>> group_sizes(30, 25), group_sizes(310, 100)
+    ((30,), (103, 104, 103))
+    """
+    return tuple(np.diff(_ends(users, size)).tolist())
+
+
+def _ends(users: int, size: int) -> NDArray[np.int64]:
+    """Where the groups begin, and where the last one ends, in the order of the cuts."""
+    count = max(1, round(users / max(1, size)))
+    return np.linspace(0, users, count + 1).round().astype(np.int64)
 
 
 def _first_axis(points: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -44,7 +44,7 @@ def to_utility(
     `method` is a name (`"MRLH(1,1)"`: values given in it stay, the tuned one is replaced), such a
     method itself, or a class with its `fixed` parameters by name. `parameter` is one of its
     knobs, the first by default: MRLH lambda, RR eps, PL l or r, Cheat p, RareShift rare or
-    cells, KMeans floor.
+    cells, KMeans and Equalise floor.
 
     Every probe draws with the same `rng` (a seed, or a generator, which is copied and not
     advanced), and the returned method gives exactly the returned utility with it. With the same

@@ -437,5 +437,7 @@ def _tuned(
 ) -> Obfuscator:
     if floor is None or not method.knobs:
         return method
-    known = reference if method.needs_reference else None
+    if method.knobs[0].parameter == "floor" and not original.has_gaps:
+        return replace(method, **{"floor": floor})  # it ends there by itself, without a trial
+    known = reference if method.prepares else None
     return to_utility(method, city, original, floor, seed, reference=known)[0]
