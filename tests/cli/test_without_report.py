@@ -29,5 +29,5 @@ def test_drawing_says_what_is_missing():
 
 def test_an_audit_stops_before_it_begins(tmp_path, capsys):
     words = ["audit", "--raw", str(tmp_path / "gps.csv"), "--split", "2024-03-15"]
-    assert run([*words, "--html", str(tmp_path / "audit.html")]) == 1
+    assert run([*words, "--html", str(tmp_path / "audit.html")]) == 2
     assert "tracecup[report]" in capsys.readouterr().err

@@ -87,6 +87,25 @@ class TestRequireJax:
 
 class TestCommands:
     @pytest.mark.parametrize("verb", TRAIN)
+    def test_without_jax_it_is_wrong_use(
+        self, verb: str, without_jax: None, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert run([*TRAIN[verb], *FILES]) == 2
+        assert "install tracecup[learn]" in capsys.readouterr().err
+
+    @pytest.mark.parametrize("verb", TRAIN)
+    def test_their_seed_is_not_drawn(
+        self, verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "200")
+        run([verb, "train", "--help"])
+        said = capsys.readouterr().out
+        assert "Seed of the training." in next(
+            line for line in said.splitlines() if "--seed" in line
+        )
+        assert "entropy" not in said
+
+    @pytest.mark.parametrize("verb", TRAIN)
     def test_a_gpu_that_is_not_there_is_wrong_use(
         self, verb: str, told: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: pip install tracecup[learn]")
 
@@ -15,20 +18,30 @@ import jax.numpy as jnp
 
 from simplejobs import Elsewhere
 from tracecup.attack import Case
-from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape
+from tracecup.attack.learned import LearnedModel, LearnedR, LearnedT, NetworkShape, attack_model
+from tracecup.attack.models.slotwise import slot_likelihoods
 from tracecup.city import City, Clock, ContestClock, Grid, write_city, write_clock
 from tracecup.cli._progress import PROGRESS_VARIABLE
 from tracecup.cli.main import run
+from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter
 from tracecup.learn.attack import Schedule, train_prior, train_release
+from tracecup.learn.checkpoint import keep, resume
 from tracecup.learn.equalise import Equaliser, equalise, team_groups
-from tracecup.learn.habits import Ground, habits
+from tracecup.learn.habits import Ground, Habits, habits
 from tracecup.learn.handout import Place, handed_out
 from tracecup.learn.judge import scores_of
 from tracecup.learn.moves import moving_scores, train_moving
 from tracecup.learn.network import log_probabilities, logits, new_network
 from tracecup.learn.race import RaceSettings
-from tracecup.learn.teach import Lesson, learn_attack, learn_defence, plain_network
+from tracecup.learn.teach import (
+    RACE_LOG,
+    Lesson,
+    learn_attack,
+    learn_defence,
+    on_device,
+    plain_network,
+)
 from tracecup.score import reid_score
 from tracecup.traces import IdTable, SetTraces, Traces
 from tracecup.traces.files import write_traces
@@ -38,13 +51,45 @@ SLOTS, DAYS, USERS = 3, 8, 30
 QUICK = Schedule(steps=60, users=24, precision="float32")
 
 
-def people(seed):
+TWENTY = Schedule(steps=20, users=24, warm=True, precision="float32")
+RACE = RaceSettings(2, Equaliser(group=5, sweeps=3), TWENTY, 0.6)
+
+
+def people(seed, users=USERS, days=DAYS, slots=SLOTS, n_regions=36):
     random = np.random.default_rng(seed)
-    places = random.integers(0, 36, (USERS, SLOTS))
-    habit = np.tile(places, (1, DAYS))
-    noise = random.integers(0, 36, habit.shape)
+    places = random.integers(0, n_regions, (users, slots))
+    habit = np.tile(places, (1, days))
+    noise = random.integers(0, n_regions, habit.shape)
     regions = np.where(random.random(habit.shape) < 0.7, habit, noise).astype(np.int32)
-    return Traces(regions, np.arange(1, USERS + 1), Clock.regular(DAYS, SLOTS))
+    return Traces(regions, np.arange(1, users + 1), Clock.regular(days, slots))
+
+
+def trained_scores(city, net, reference, released):
+    """S of the trained program: its table in float32, sums of its entries in float64."""
+    slots = reference.clock.slots
+    seen = habits(Ground.of(city, slots), jnp.asarray(reference.regions))
+    parts = [
+        log_probabilities(on_device(net), Habits(seen.features[:, at], seen.near[at], seen.day[at]))
+        for at in (slice(low, low + 50) for low in range(0, reference.n_users, 50))
+    ]  # as one it would take two gigabytes
+    table = np.concatenate(parts).astype(np.float64)
+    slot = np.arange(released.times) % slots
+    return np.array([table[:, slot, row].sum(1) for row in released.regions])
+
+
+def equal_but_for_ties(answered, trained, within):
+    """Arg-max and assignment name the same users, or others whose scores are as good."""
+    rows = np.arange(len(trained))
+    assert (trained[rows, answered.argmax(1)] >= trained.max(1) - 2 * within).all()
+    sums = [
+        trained[linear_sum_assignment(scores, maximize=True)].sum()
+        for scores in (answered, trained)
+    ]
+    assert sums[0] >= sums[1] - 2 * within * len(trained)
+    lead = np.diff(np.sort(trained, 1)[:, -2:])[:, 0]
+    clear = lead > 2 * within
+    assert clear.mean() > 0.9
+    assert (answered.argmax(1) == trained.argmax(1))[clear].all()
 
 
 @pytest.fixture(scope="module")
@@ -89,14 +134,33 @@ class TestAttack:
         reference, released = people(6), people(6)
         case = Case(CITY, reference, SetTraces.of_traces(released))
         answered = LearnedR(model=str(tmp_path / "m.npz")).score_matrix(case)
-        net = {name: jnp.asarray(held) for name, held in back.release.arrays.items()}
-        seen = habits(Ground.of(CITY, SLOTS), jnp.asarray(reference.regions))
-        table = np.asarray(log_probabilities(net, seen), np.float64)
-        slot = np.arange(SLOTS * DAYS) % SLOTS
-        trained = np.array(
-            [[table[u, slot, row].sum() for u in range(USERS)] for row in released.regions]
-        )
+        trained = trained_scores(CITY, back.release, reference, released)
         assert np.abs(answered - trained).max() < 1e-3
+
+    def test_scores_equal_those_of_the_weights_in_memory(self, model, tmp_path):
+        """200 users, 399 events. The file has half precision: 1e-3 of a score, not 1e-3."""
+        model.save(tmp_path / "m.npz")
+        reference, released = (people(6, 200, days) for days in (133, 133))
+        trained = trained_scores(CITY, model.release, reference, released)
+        case = Case(CITY, reference, SetTraces.of_traces(released))
+        table = model.release.probabilities(CITY, reference)
+        for answered, within in (
+            (slot_likelihoods(table, case.released).rows(0, 200), 1e-3),
+            (LearnedR(model=str(tmp_path / "m.npz")).score_matrix(case), 1e-3 * abs(trained).max()),
+        ):
+            assert np.abs(answered - trained).max() < within
+            equal_but_for_ties(answered, trained, within)
+
+    def test_scores_equal_those_of_a_network_of_full_size(self):
+        """The shipped one: 1024 regions, 400 events; 200 users."""
+        city, shipped = BuiltinWorld().city, attack_model("shipped")
+        traces = (people(6, 200, 20, 20, 1024) for _ in range(2))
+        reference, released = traces
+        case = Case(city, reference, SetTraces.of_traces(released))
+        answered = LearnedR().score_matrix(case)
+        trained = trained_scores(city, shipped.release, reference, released)
+        assert np.abs(answered - trained).max() < 1e-3
+        equal_but_for_ties(answered, trained, 1e-3)
 
     def test_same_seed_same_bytes(self, lesson, model, tmp_path):
         model.save(tmp_path / "a.npz")
@@ -127,6 +191,39 @@ class TestAttack:
             assert np.array_equal(again.release.arrays[name], held)
 
 
+class TestCheckpoint:
+    TREE: ClassVar = {"a": np.arange(3.0), "b": np.array(2.5)}
+
+    @pytest.fixture
+    def file(self, tmp_path):
+        keep(tmp_path / "x.part", "mark", 7, self.TREE, {"loss": 0.1})
+        return tmp_path / "x.part"
+
+    def test_gives_back_what_was_kept(self, file):
+        done, tree, note = resume(file, "mark", self.TREE)
+        assert (done, note) == (7, {"loss": 0.1})
+        assert all(np.array_equal(tree[name], held) for name, held in self.TREE.items())
+
+    @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.5, 0.9, 0.999])
+    def test_a_truncated_file_counts_as_none(self, file, share):
+        whole = file.read_bytes()
+        file.write_bytes(whole[: int(share * len(whole))])
+        assert resume(file, "mark", self.TREE) == (0, self.TREE, {})
+
+    def test_another_file_counts_as_none(self, file):
+        assert resume(file, "other", self.TREE).done == 0
+        assert resume(file, "mark", self.TREE | {"b": np.zeros(2)}).done == 0
+        assert resume(file, "mark", self.TREE | {"b": np.zeros((), np.int32)}).done == 0
+        assert resume(file, "mark", self.TREE | {"c": np.zeros(2)}).done == 0
+        assert resume(file.with_name("none"), "mark", self.TREE).done == 0
+        for content in (b"reg_id\n1\n", b"PK\x03\x04 and nothing more"):
+            file.write_bytes(content)
+            assert resume(file, "mark", self.TREE).done == 0
+        with file.open("wb") as opened:
+            np.save(opened, np.zeros(3))
+        assert resume(file, "mark", self.TREE).done == 0
+
+
 class TestMoves:
     def test_scores_equal_a_slow_twin(self, lesson):
         from tracecup.learn.teach import lesson_pool
@@ -153,10 +250,7 @@ class TestMoves:
 
 class TestRace:
     def test_goes_on_after_its_last_whole_round(self, lesson, tmp_path):
-        settings = RaceSettings(
-            2, Equaliser(group=5, sweeps=3), Schedule(steps=20, users=24, warm=True,
-                                                      precision="float32"), 0.6
-        )  # fmt: skip
+        settings = RACE
         whole, first, there = [], [], Elsewhere()
         made = learn_defence(lesson, 1, settings, 20, None, after_round=whole.append)
         handed = learn_defence(lesson, 1, settings, 20, None, executor=there)
@@ -190,7 +284,72 @@ class TestRace:
         # the rest of a race: the second of two rounds, its two defences first, then its attacker
         assert [part[1:] for part in told if part[0] == "rounds"] == [(1.25, 2), (1.5, 2), (2, 2)]
         for old, new in zip(made.models, again.models, strict=True):
-            assert all(np.allclose(new.arrays[k], held) for k, held in old.arrays.items())
+            assert all(np.array_equal(new.arrays[k], held) for k, held in old.arrays.items())
+
+    def test_killed_at_any_stage_it_leaves_the_same_bytes(self, lesson, tmp_path, monkeypatch):
+        """Two chunks a training; each kill stands with what the next run is told there first."""
+        monkeypatch.setattr("tracecup.learn.attack.CHUNK", 10)
+        monkeypatch.setattr("tracecup.learn.attack.KEEP_EVERY", -1.0)
+
+        class Killed(Exception):
+            pass
+
+        def play(rounds, folder, kill=None):
+            """Bytes of the model, stages in the order in which they were told."""
+            told = []
+
+            def say(part, done, total, losses):
+                told.append((part, done))
+                if told[-1] == kill:
+                    raise Killed
+
+            try:
+                model = learn_defence(lesson, 1, replace(RACE, rounds=rounds), 20, folder, say)
+            except Killed:
+                return None, told
+            model.save(tmp_path / "m.npz")
+            assert model.training.loss > 0
+            return (tmp_path / "m.npz").read_bytes(), told
+
+        (one, _), (two, _) = play(1, tmp_path), play(2, None)
+        log = (tmp_path / RACE_LOG).read_bytes()
+        assert [played["number"] for played in json.loads(log)] == [1]
+        parts = tmp_path / "parts"
+        parts.mkdir()
+        after: dict[str, float] = {}
+        for rounds, part, done, then in (
+            (1, "prior", 10, 20),
+            (1, "first attacker", 10, 20),
+            (1, "rounds", 0.5, 0.25),  # before its releases were kept
+            (1, "rounds", 0.75, 1),
+            (1, "rounds", 1, 1),
+            (2, "rounds", 1.75, 2),
+        ):
+            if rounds == 2:  # one round is over: what it left is damaged, and one more asked for
+                made, told = play(1, parts)
+                assert made == one
+                assert dict(reversed(told))["rounds"] == 1
+                assert (parts / RACE_LOG).read_bytes() == log
+                (parts / RACE_LOG).write_text("{")
+                (parts / "first.part").write_text("of another kind")
+                after = {"first attacker": 10, "rounds": 1.25}
+            made, told = play(rounds, parts, (part, done))
+            assert made is None
+            first = dict(reversed(told))
+            assert {name: first[name] for name in after} == after
+            after = {part: then}
+        made, told = play(2, parts)
+        assert made == two
+        assert dict(reversed(told))["rounds"] == 2
+        assert len(json.loads((parts / RACE_LOG).read_text())) == 2
+        names = {RACE_LOG, "prior.part", "first.part", "round01.npz", "round02.npz"}
+        assert {file.name for file in parts.iterdir()} == names
+        whole = (parts / "round01.npz").read_bytes()
+        (parts / "round01.npz").write_bytes(whole[: len(whole) // 2])
+        made, told = play(2, parts)
+        assert made == two
+        assert dict(reversed(told))["rounds"] == 0.25
+        assert play(1, parts)[0] == one
 
     def test_a_worker_with_another_device_refuses(self, monkeypatch):
         here = Place.here()
@@ -260,6 +419,29 @@ def files(tmp_path_factory):
 
 class TestCommands:
     """`attack train` and `defend train` as commands, with processes and on the named device."""
+
+    @pytest.mark.parametrize(("device", "precision"), [("cpu", "float32"), ("gpu", "bfloat16")])
+    @pytest.mark.parametrize("verb", ["attack", "defend"])
+    def test_precision_is_that_of_the_device(
+        self, files, tmp_path, verb, device, precision, monkeypatch
+    ):
+        class Asked(Exception):
+            pass
+
+        def learn(lesson, *settings, **more):
+            raise Asked(lesson.seed, *settings)
+
+        monkeypatch.setattr(jax, "default_backend", lambda: device)
+        monkeypatch.setattr("tracecup.learn.teach.learn_attack", learn)
+        monkeypatch.setattr("tracecup.learn.teach.learn_defence", learn)
+        given = [f"--city={files}/city.csv", f"--clock={files}/clock.csv", "--defence=RR(2)"]
+        given += [f"--references={files}/ref{seed}.csv" for seed in (1, 2)]
+        with pytest.raises(Asked) as raised:
+            run([verb, "train", *given, f"--out={tmp_path}/m.npz"])
+        seed, first, *rest = raised.value.args
+        schedule = first if verb == "attack" else rest[0].schedule
+        assert schedule.precision == precision
+        assert seed == 0  # a training that draws another seed could not go on
 
     @pytest.mark.parametrize(
         "words",

@@ -37,6 +37,7 @@ TrainingDevice = Annotated[
         "--device", help="Where JAX trains; without it on a GPU where it finds one, else the CPU."
     ),
 ]
+TrainingSeed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the training.")]
 Released = Annotated[Path, typer.Option("--released", help="Release to attack: pubtraces file.")]
 
 
@@ -314,7 +315,7 @@ def train(
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defences.")
     ] = 0.7,
     device: TrainingDevice = None,
-    seed: Seed = None,
+    seed: TrainingSeed = 0,
     plugin: Plugin = None,
     engine: Engine = "local",
     as_json: Json = False,
@@ -323,10 +324,10 @@ def train(
 
     The earlier half of each reference's days is what an attacker knows, the later half is
     defended, and a network learns what such a release looks like. Needs JAX (tracecup[learn]); a
-    GPU is used where JAX finds one: two minutes for 31 teams of 2000 users on an H200, days on two
-    cores. With --engine teams are defended by its workers, the network is trained here.
-    Interrupted, the same command goes on from OUT.parts. Then:
-    `Learned-R(model=OUT)`, `Learned-T(model=OUT)`.
+    GPU is used where JAX finds one, in half precision: two minutes for 31 teams of 2000 users on an
+    H200, some ten hours on two cores. With --engine teams are defended by its workers, the network
+    is trained here. Interrupted, the same command goes on from OUT.parts on the same kind of
+    device. Then: `Learned-R(model=OUT)`, `Learned-T(model=OUT)`.
 
     Example: `tracecup attack train --city info_region.csv --clock info_time.csv
     --references reftraces_team002.csv --references reftraces_team003.csv
@@ -338,7 +339,7 @@ def train(
     from tracecup.learn import require_jax
 
     require_jax(device)
-    from tracecup.learn.attack import Schedule
+    from tracecup.learn.attack import Schedule, precision
     from tracecup.learn.teach import learn_attack
 
     lesson = load_lesson(city, clock, references, defence, floor, seed)
@@ -350,7 +351,7 @@ def train(
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
             stage(part, done, total)
 
-        schedule = Schedule(steps=steps, users=users, seed=lesson.seed)
+        schedule = Schedule(steps=steps, users=users, seed=lesson.seed, precision=precision())
         model = learn_attack(lesson, schedule, parts, say, jobs)
     model.save(out)
     remove_parts(parts)
@@ -371,9 +372,9 @@ def load_lesson(
     references: list[Path],
     defences: list[str],
     floor: float,
-    seed: int | None,
+    seed: int,
 ) -> Lesson:
-    """What to train on, from files; a seed of 0 where none is given."""
+    """What to train on, from files."""
     from tracecup.city import read_clock
     from tracecup.learn.teach import Lesson
     from tracecup.traces.files import read_traces
@@ -383,7 +384,7 @@ def load_lesson(
         read_traces(path, "reference", n_regions=where.n_regions, clock=when.reference)
         for path in references
     ]
-    return Lesson(where, known, tuple(defences), floor, seed or 0)
+    return Lesson(where, known, tuple(defences), floor, seed)
 
 
 def remove_parts(folder: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from tracecup.cli.attack import Times, TrainingDevice, load_lesson
-from tracecup.cli.common import CityFile, Engine, Json, Plugin, Seed, emit, table_of
+from tracecup.cli.attack import Times, TrainingDevice, TrainingSeed, load_lesson
+from tracecup.cli.common import CityFile, Engine, Json, Plugin, emit, table_of
 
 
 def add(app: typer.Typer) -> None:
@@ -48,7 +48,7 @@ def train(
         float, typer.Option("--floor", min=0, max=1, help="Utility of the defence.")
     ] = 0.7,
     device: TrainingDevice = None,
-    seed: Seed = None,
+    seed: TrainingSeed = 0,
     plugin: Plugin = None,
     engine: Engine = "local",
     as_json: Json = False,
@@ -57,10 +57,11 @@ def train(
 
     Each round equalises all teams against every attacker so far, then trains the next attacker on
     the result. The numbers of all rounds go to OUT.rounds/race.json beside the attackers
-    themselves; interrupted, the same command goes on after the last whole round. Needs JAX
-    (tracecup[learn]): about 35 s a round with 16 teams of 2000 users on an H200. With --engine a
-    round's teams are defended, and its test teams attacked, by workers with the same device;
-    attackers are trained here.
+    themselves; interrupted, the same command goes on from there on the same kind of device, and
+    with more rounds it plays those on top. Needs JAX (tracecup[learn]), half precision on a GPU:
+    about 35 s a round with 16 teams of 2000 users on an H200. With --engine a round's teams are
+    defended, and its test teams attacked, by workers with the same device; attackers are trained
+    here.
 
     Example: `tracecup defend train --city info_region.csv --clock info_time.csv
     --references reftraces_team002.csv --references reftraces_team003.csv --tests 1
@@ -72,10 +73,10 @@ def train(
     from tracecup.learn import require_jax
 
     require_jax(device)
-    from tracecup.learn.attack import Schedule
+    from tracecup.learn.attack import Schedule, precision
     from tracecup.learn.equalise import Equaliser
-    from tracecup.learn.race import RaceSettings, Round
-    from tracecup.learn.teach import learn_defence
+    from tracecup.learn.race import RaceSettings
+    from tracecup.learn.teach import RACE_LOG, learn_defence
 
     lesson = load_lesson(city, clock, references, [defence], floor, seed)
     folder = out.with_name(f"{out.name}.rounds")
@@ -83,26 +84,20 @@ def train(
     settings = RaceSettings(
         rounds,
         Equaliser(group=group),
-        Schedule(steps=steps, users=users, warm=True),
+        Schedule(steps=steps, users=users, warm=True, precision=precision()),
         floor,
         lesson.seed,
         copies,
     )
-    log = folder / "race.json"
-    played = json.loads(log.read_text()) if log.exists() else []
     started = time.perf_counter()
-
-    def after_round(done: Round) -> None:
-        played[done.number - 1 :] = [done.record()]
-        log.write_text(json.dumps(played, indent=1))
-
     with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
-            lambda part, done, total, losses: stage(part, done, total), after_round, jobs,
+            lambda part, done, total, losses: stage(part, done, total), executor=jobs,
         )  # fmt: skip
     model.save(out)
-    last = played[-1]["verdicts"] if played else []
+    played = json.loads((folder / RACE_LOG).read_text())
+    last = played[-1]["verdicts"]
     payload = {
         "rounds": played,
         "models": len(model.models),

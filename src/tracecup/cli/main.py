@@ -1,7 +1,7 @@
 """The command `tracecup`: collects the verbs and turns errors into messages and exit codes.
 
-0 yes, 1 no (invalid file, below the floor, a difference), 2 wrong use, 3 input or output failed,
-130 interrupted.
+0 yes, 1 no (invalid file, below the floor, a difference), 2 wrong use (a package that is not
+installed, too), 3 input or output failed, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from rich.markup import escape
 
 from tracecup import __version__, cli
 from tracecup.cli.common import error_payload, people
-from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, UnreadableFile
+from tracecup.errors import (
+    InvalidParameter,
+    MissingPackage,
+    TraceCupError,
+    UnknownMethod,
+    UnreadableFile,
+)
 
 NO, WRONG_USE, IO_FAILED, INTERRUPTED = 1, 2, 3, 130
 
@@ -58,7 +64,8 @@ def _tracecup(
     an example. `--json` prints one JSON object for programs.
 
     Exit codes: 0 the answer is yes; 1 the answer is no (invalid file, utility below the floor);
-    2 wrong use; 3 a file could not be read or written; 130 interrupted.
+    2 wrong use, or a package that is not installed; 3 a file could not be read or written; 130
+    interrupted.
     """
 
 
@@ -135,4 +142,5 @@ def _report(error: TraceCupError, arguments: list[str]) -> int:
         print(json.dumps(error_payload(error)))
     if isinstance(error, UnreadableFile):
         return IO_FAILED
-    return WRONG_USE if isinstance(error, (InvalidParameter, UnknownMethod)) else NO
+    wrong_use = (InvalidParameter, UnknownMethod, MissingPackage)
+    return WRONG_USE if isinstance(error, wrong_use) else NO

@@ -225,8 +225,8 @@ def trained(
 ) -> Any:
     """The parameters after all steps; CHUNK steps are one call of the device.
 
-    With a `checkpoint` the state is kept there about every minute, and a training that was
-    interrupted goes on from it; the result is the same.
+    With a `checkpoint` the state is kept there about every minute and at the end, and a training
+    that was interrupted goes on from it; the result is the same.
     """
     params = jax.tree.map(lambda x: jnp.array(x, jnp.float32), params)
     key = jax.random.key_data(jax.random.key(schedule.seed + 1))
@@ -234,18 +234,23 @@ def trained(
     program = replace(schedule, seed=0)  # the seed is data: another one needs no compiling
     done, kept, mark = 0, time.monotonic(), ""
     if checkpoint is not None:
-        data = [np.asarray(part) for part in fixed.data]
-        mark = fingerprint(loss.__name__, schedule, *data)
-        done, carry = resume(checkpoint, mark, carry)
+        given = [np.asarray(leaf) for leaf in jax.tree.leaves((params, peaks, fixed))]
+        mark = fingerprint(loss.__name__, schedule, *given)
+        done, carry, last = resume(checkpoint, mark, carry)
+        carry = jax.tree.map(jnp.asarray, carry)
+        if done == schedule.steps and say is not None:
+            say(done, done, last)
     while done < schedule.steps:
         count = min(CHUNK, schedule.steps - done)
         carry, losses = _several(carry, peaks, fixed, loss, program, count)
         done += count
-        if checkpoint is not None and time.monotonic() - kept > KEEP_EVERY:
-            keep(checkpoint, mark, done, carry)
+        last = {name: float(value) for name, value in losses.items()}
+        late = done == schedule.steps or time.monotonic() - kept > KEEP_EVERY
+        if checkpoint is not None and late:
+            keep(checkpoint, mark, done, carry, last)
             kept = time.monotonic()
         if say is not None:
-            say(done, schedule.steps, {name: float(value) for name, value in losses.items()})
+            say(done, schedule.steps, last)
     return carry.params
 
 

@@ -1,6 +1,6 @@
 """What a network sees of a user's reference traces, as JAX arrays.
 
-The same features as `tracecup.attack.learned.features` computes with numba, for many users at once.
+The same features as `tracecup.attack.learned.network` computes with numba, for many users at once.
 """
 
 from __future__ import annotations

@@ -11,15 +11,19 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
+from numpy.typing import NDArray
 
 from tracecup.attack.learned.modelfile import SHRINK
 from tracecup.attack.learned.shape import NetworkShape
 from tracecup.engine import cores
 from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_release
+from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.equalise import TEAMS_AT_ONCE, Equaliser, equalise, team_groups
 from tracecup.learn.habits import Ground
 from tracecup.learn.handout import handed_out
@@ -45,7 +49,7 @@ class Round:
 
     `utility` and `verdicts` have one entry per test team, `earlier` the s_R of every earlier
     attacker on the first of them; `releases` are the defended test teams, `seen` is what the
-    attacker was trained on.
+    attacker was trained on, and `loss` his mean -log p of a released cell in the last steps.
     """
 
     number: int
@@ -57,10 +61,11 @@ class Round:
     attacker: ReleaseModel
     releases: Regions
     seen: Pool
+    loss: float
 
     def record(self) -> dict[str, Any]:
         """The numbers of the round, without its arrays."""
-        kept = ("number", "weight", "utility", "residual", "earlier")
+        kept = ("number", "weight", "utility", "residual", "earlier", "loss")
         return {name: getattr(self, name) for name in kept} | {
             "verdicts": [asdict(verdict) for verdict in self.verdicts]
         }
@@ -132,6 +137,63 @@ def release_seed(number: int, settings: RaceSettings) -> int:
     return 1000 * number + settings.seed
 
 
+class Releases(NamedTuple):
+    """What a round releases: copies (copies, teams, U, events) to train on, and the test teams.
+
+    `utility` is that of each test team, `residual` that of their targets.
+    """
+
+    weight: NDArray[np.float64]
+    copies: Regions
+    tests: Regions
+    utility: NDArray[np.float64]
+    residual: NDArray[np.float64]
+
+    @classmethod
+    def empty(cls, training: Pool, tests: Pool, copies: int) -> Releases:
+        """Nothing yet, in the right shapes."""
+        number = np.zeros(())
+        return cls(
+            number,
+            np.empty((copies, *training.original.shape), np.int16),
+            np.empty(tests.original.shape, np.int16),
+            np.zeros(len(tests.original)),
+            number,
+        )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the parts of an unfinished round are kept, and the fingerprint of its race."""
+
+    folder: Path
+    mark: str
+
+    def training(self, number: int) -> Path:
+        """The file of the training of a round's attacker."""
+        return self.folder / f"round{number:02d}.part"
+
+    def hold(self, number: int, nets: Sequence[Network], made: Releases) -> None:
+        """Keep the releases of a round against these networks."""
+        keep(self._releases(number), self._mark(number, nets), number, made)
+
+    def found(self, number: int, nets: Sequence[Network], like: Releases) -> Releases | None:
+        """The releases of a round against these networks, if they were kept."""
+        done, made, _ = resume(self._releases(number), self._mark(number, nets), like)
+        return Releases(*made) if done else None
+
+    def forget(self, number: int) -> None:
+        """Take away what a whole round needs no more."""
+        for path in (self._releases(number), self.training(number)):
+            path.unlink(missing_ok=True)
+
+    def _releases(self, number: int) -> Path:
+        return self.folder / f"round{number:02d}.releases"
+
+    def _mark(self, number: int, nets: Sequence[Network]) -> str:
+        return fingerprint(self.mark, number, *map(np.asarray, jax.tree.leaves(list(nets))))
+
+
 def joined(parts: Sequence[Defended]) -> Defended:
     """What was defended in parts: releases, utilities, residual of the first part."""
     released, utility, residual = zip(*parts, strict=True)
@@ -149,6 +211,7 @@ def race(
     say: Callable[[str], None] = lambda words: None,
     progress: Say | None = None,
     executor: Executor | None = None,
+    kept: Parts | None = None,
 ) -> Iterator[Round]:
     """Play the rounds after those whose attackers are given in `earlier`, one at a time.
 
@@ -158,57 +221,93 @@ def race(
     it gives the same rounds. With an `executor` a round's teams are defended there, four at a time,
     and its test teams attacked; the search for its weight and the training of its attacker are one
     chain, and stay here. `progress` is told of each round: the defence of its teams is the first
-    half, the training of its attacker the second.
+    half, the training of its attacker the second. With `kept` a round goes on inside, too.
     """
     attackers, told = [first, *earlier], progress or (lambda done, total, losses: None)
     ground, prior, tests = defender.ground, defender.prior, tested.pool
+
+    def defending(done: float, total: float) -> None:
+        told(int(done), 2 * int(total), {})
+
     for number in range(len(attackers), settings.rounds + 1):
         nets = [attack.net for attack in attackers]
-        weight = _weight(defender, nets, guess, settings, number, say)
+        like = Releases.empty(defender.pool, tested.pool, settings.copies)
+        made = kept.found(number, nets, like) if kept else None
+        if made is None:
+            weight = _weight(defender, nets, guess, settings, number, say)
+            made = _releases(defender, tested, nets, settings, number, weight, defending, executor)
+            if kept is not None:
+                kept.hold(number, nets, made)
+        weight = float(made.weight)
         guess = weight * SHRINK
-        seed = release_seed(number, settings)
-        schedule = replace(settings.schedule, seed=settings.seed + number)
-        asked = [
-            *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
-            tested.calls(nets, weight, seed + 500),
-        ]
-        made = iter(
-            handed_out(
-                executor,
-                [call for calls in asked for call in calls],
-                lambda done, total: told(int(done), 2 * int(total), {}),
-            )
-        )
-        *copies, test = [joined(list(islice(made, len(calls)))) for calls in asked]
-        tried, utility, residual = test
-        say(f"round {number}: weight {weight:.5f}, s_U {[round(u, 4) for u in utility]}")
+        say(f"round {number}: weight {weight:.5f}, s_U {np.round(made.utility, 4).tolist()}")
         old = handed_out(
-            executor, [partial(_missed, ground, net, tests.reference[0], tried[0]) for net in nets]
+            executor,
+            [partial(_missed, ground, net, tests.reference[0], made.tests[0]) for net in nets],
         )
-        seen = defender.pool.with_copies([released for released, *_ in copies])
+        seen = defender.pool.with_copies(list(made.copies))
+        last: dict[str, float] = {}
+
+        def learning(
+            done: int, total: int, losses: dict[str, float], last: dict[str, float] = last
+        ) -> None:
+            last.update(losses)
+            told(total + done, 2 * total, losses)
+
         attacker = train_release(
-            ground, seen, shape, prior, schedule, start=attackers[-1],
-            say=lambda done, total, losses: told(total + done, 2 * total, losses),
+            ground, seen, shape, prior, replace(settings.schedule, seed=settings.seed + number),
+            start=attackers[-1], say=learning,
+            checkpoint=kept.training(number) if kept else None,
         )  # fmt: skip
         verdicts = handed_out(
             executor,
             [
                 partial(verdict, ground, attacker, prior, tests.take_teams([k]), 0, released)
-                for k, released in enumerate(tried)
+                for k, released in enumerate(made.tests)
             ],
         )
         attackers.append(attacker)
         yield Round(
             number,
             weight,
-            tuple(utility),
-            residual,
+            tuple(made.utility.tolist()),
+            float(made.residual),
             tuple(old),
             tuple(verdicts),
             attacker,
-            tried,
+            made.tests,
             seen,
+            last["nll"],
         )
+        if kept is not None:  # whoever plays has the whole round by now
+            kept.forget(number)
+
+
+def _releases(
+    defender: Defender,
+    tested: Defender,
+    nets: list[Network],
+    settings: RaceSettings,
+    number: int,
+    weight: float,
+    progress: Callable[[float, float], None],
+    executor: Executor | None,
+) -> Releases:
+    """All teams under the defence of a round: those that train once per copy, those of the test."""
+    seed = release_seed(number, settings)
+    asked = [
+        *(defender.calls(nets, weight, seed + COPY * k) for k in range(settings.copies)),
+        tested.calls(nets, weight, seed + 500),
+    ]
+    made = iter(handed_out(executor, [call for calls in asked for call in calls], progress))
+    *copies, (tried, utility, residual) = [joined(list(islice(made, len(c)))) for c in asked]
+    return Releases(
+        np.array(weight),
+        np.stack([released for released, *_ in copies]),
+        tried,
+        np.array(utility),
+        np.array(residual),
+    )
 
 
 def _missed(ground: Ground, net: Network, reference: Regions, released: Regions) -> float:

@@ -5,6 +5,7 @@ Everything an attacker needs is public: references of other teams and the progra
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -27,10 +28,11 @@ from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_prior, trai
 from tracecup.learn.checkpoint import fingerprint, keep, resume
 from tracecup.learn.habits import Ground
 from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
-from tracecup.learn.race import FIRST_WEIGHT, Defender, RaceSettings, Round, race
+from tracecup.learn.race import FIRST_WEIGHT, Defender, Parts, RaceSettings, Round, race
 from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import split_name
 from tracecup.rng import child_seed
+from tracecup.safeio import atomic_write
 from tracecup.score import FLOOR
 from tracecup.traces import Traces
 
@@ -41,6 +43,9 @@ RACE_SIZE = (32, 192, 64)
 
 PRIOR_STEPS = 800
 TOLERANCE = 1e-3
+
+RACE_LOG = "race.json"
+"""The numbers of all rounds of a race, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -262,27 +267,38 @@ def play_race(
 ) -> DefenceModel:
     """Play a race; the defence meets all attackers but the last one, which judges it.
 
-    Every attacker is kept in `folder`; a race that was interrupted goes on after its last whole
-    round. `say` is told the steps of what comes before the rounds, then how many rounds are done.
+    Every attacker is kept in `folder`, and what is known of an unfinished round; a race that was
+    interrupted goes on from there, and so does one that shall have more rounds: no round depends on
+    how many follow. The numbers of all rounds stand in its RACE_LOG. `say` is told the steps of
+    what comes before the rounds, then how many rounds are done.
     """
     training, slots = teams.training, teams.training.slots
     ground, sizes = Ground.of(city, slots), (city.n_regions, slots)
     prior_shape, shape = NetworkShape(*sizes, *PRIOR_SIZE), NetworkShape(*sizes, *RACE_SIZE)
     start = replace(settings.schedule, warm=False, seed=settings.seed, steps=first_steps)
-    prior = train_prior(ground, training, prior_shape, start, lambda *parts: say("prior", *parts))
+    prior = train_prior(
+        ground, training, prior_shape, start, lambda *parts: say("prior", *parts),
+        folder / "prior.part" if folder else None,
+    )  # fmt: skip
     first = train_release(
-        ground, training, shape, prior, start, say=lambda *parts: say("first attacker", *parts)
-    )
-    mark = fingerprint(training.released, training.reference, settings, first_steps)
+        ground, training, shape, prior, start, say=lambda *parts: say("first attacker", *parts),
+        checkpoint=folder / "first.part" if folder else None,
+    )  # fmt: skip
+    kept = Parts(folder, _mark(ground, teams, settings, first_steps)) if folder else None
     met, weight, guess = [first], FIRST_WEIGHT, FIRST_WEIGHT
-    while folder is not None and len(met) <= settings.rounds:
-        like = (first, jnp.zeros(()))
-        done, (attacker, held) = resume(folder / f"round{len(met):02d}.npz", mark, like)
-        if not done:
+    log: list[dict[str, Any]] = []
+    while kept is not None and len(met) <= settings.rounds:
+        number, like = len(met), (first, np.zeros(()))
+        done, (attacker, held), record = resume(_whole(kept, number), kept.mark, like)
+        if done != number:
             break
+        kept.forget(number)
         met.append(jax.tree.map(jnp.asarray, attacker))
+        log.append(record)
         weight = float(held)
         guess = weight * SHRINK
+    if kept is not None:
+        _write_log(kept.folder, log)
     defender, tested = (
         Defender(ground, prior, pool, settings.equaliser, executor)
         for pool in (training, teams.tests)
@@ -293,17 +309,24 @@ def play_race(
 
     for played in race(
         defender, tested, shape, first, settings, met[1:], guess,
-        progress=in_round, executor=executor,
+        progress=in_round, executor=executor, kept=kept,
     ):  # fmt: skip
-        if folder is not None:
-            state = (played.attacker, jnp.asarray(played.weight, jnp.float32))
-            keep(folder / f"round{played.number:02d}.npz", mark, played.number, state)
+        log.append(played.record())
+        if kept is not None:
+            state = (played.attacker, np.array(played.weight))
+            keep(_whole(kept, played.number), kept.mark, played.number, state, log[-1])
+            _write_log(kept.folder, log)
         after_round(played)
         met.append(played.attacker)
         weight = played.weight
     words = (*teams.defences, *(f"Equalise, round {k}" for k in range(1, len(met) - 1)))
     note = Training(
-        words, len(training.reference), teams.data, settings.schedule.steps, settings.seed, 0.0
+        words,
+        len(training.reference),
+        teams.data,
+        settings.schedule.steps,
+        settings.seed,
+        round(log[-1]["loss"], 4),
     )
     return DefenceModel(
         modelfile.Ground.of(city, slots),
@@ -314,3 +337,22 @@ def play_race(
         settings.equaliser.noise,
         weight,
     )
+
+
+def _mark(ground: Ground, teams: RaceTeams, settings: RaceSettings, first_steps: int) -> str:
+    """What all rounds of a race depend on; their number is not among it."""
+    training, tests = teams.training, teams.tests
+    data = (training.reference, training.original, training.released, training.team)
+    judged = (tests.reference, tests.original)
+    arrays = map(np.asarray, (*ground, *data, *judged))
+    return fingerprint(replace(settings, rounds=0), first_steps, *arrays)
+
+
+def _whole(kept: Parts, number: int) -> Path:
+    """The file of a round that is over: its attacker, its weight, its record."""
+    return kept.folder / f"round{number:02d}.npz"
+
+
+def _write_log(folder: Path, log: Sequence[dict[str, Any]]) -> None:
+    with atomic_write(folder / RACE_LOG) as file:
+        file.write(json.dumps(log, indent=1).encode())

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from tracecup.errors import TraceCupError
+from tracecup.errors import MissingPackage
 from tracecup.study.results import Source, StudyResult
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def styled() -> Iterator[None]:
     try:
         import matplotlib as mpl
     except ImportError as error:
-        raise TraceCupError(
+        raise MissingPackage(
             'pictures need matplotlib: install it with pip install "tracecup[plot]"'
         ) from error
     with mpl.rc_context(cast(Any, dict(STYLE))):

@@ -15,7 +15,7 @@ from types import ModuleType
 from tracecup.charts import theme
 from tracecup.charts.figure import FOLLOW_THE_PAGE, Control, Figure, View
 from tracecup.charts.theme import Spec
-from tracecup.errors import TraceCupError
+from tracecup.errors import MissingPackage
 from tracecup.report.markup import Html, element, scrolling, table
 
 
@@ -76,7 +76,7 @@ def drawer() -> ModuleType:
     try:
         import vl_convert
     except ImportError as error:
-        raise TraceCupError(
+        raise MissingPackage(
             'reports need vl-convert: install it with pip install "tracecup[report]"'
         ) from error
     return vl_convert

@@ -314,6 +314,11 @@ class TestHostileFiles:
         rewritten(path, lambda header, arrays: header["training"].update(loss=float("nan")))
         assert np.isnan(LearnedModel.load(path).training.loss)
 
+    @pytest.mark.parametrize("loss", [0.0, float("nan")])
+    def test_no_loss_is_told_where_it_is_not_known(self, loss):
+        assert str(TRAINING).endswith("10 steps, in the last ones 1.50 nats per released place")
+        assert str(replace(TRAINING, loss=loss)).endswith("10 steps")
+
     def test_an_announced_array_is_not_made(self, path):
         """A header of 128 bytes that announces 8 exabytes: refused by its shape, unread."""
         head = io.BytesIO()

@@ -172,10 +172,10 @@ class Training:
     loss: float
 
     def __str__(self) -> str:
-        return (
-            f"{', '.join(self.defences)}; {self.teams} teams, {self.data}; {self.steps} steps, "
-            f"in the last ones {self.loss:.2f} nats per released place"
-        )
+        told = f"{', '.join(self.defences)}; {self.teams} teams, {self.data}; {self.steps} steps"
+        if not self.loss > 0:  # unknown: files of trained defences once had 0
+            return told
+        return f"{told}, in the last ones {self.loss:.2f} nats per released place"
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from tracecup.errors import InvalidFile, InvalidParameter, Problem, TraceCupError
+from tracecup.errors import InvalidFile, InvalidParameter, MissingPackage, Problem, TraceCupError
 from tracecup.safeio import MIB, Limits, magic_of, read_blocks, read_lines, show
 
 Path = str | PathLike[str]
@@ -140,7 +140,7 @@ def _opened(path: Path) -> Any:
     try:
         from openpyxl import load_workbook
     except ImportError as error:
-        raise TraceCupError(
+        raise MissingPackage(
             'workbooks (.xlsx) need openpyxl: install it with pip install "tracecup[sheets]"'
         ) from error
     content = io.BytesIO(b"".join(read_blocks(path, SHEET_LIMITS)))
