@@ -41,6 +41,11 @@ def answer(capsys, command: str) -> tuple[int, dict]:
     return code, json.loads(capsys.readouterr().out)
 
 
+def _printed(capsys, command: str) -> str:
+    assert run(command.split()) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
 class TestScore:
     def test_utility(self, folder, capsys):
         code, said = answer(capsys, UTILITY)
@@ -68,6 +73,24 @@ class TestScore:
     def test_rule(self, folder, capsys):
         assert answer(capsys, UTILITY + " --rule organisers")[1]["rule"] == "organisers"
         assert run([*UTILITY.split(), "--rule", "mine"]) == 2
+
+    def test_trace_with_what_bounds_it(self, folder, capsys):
+        assert "never sees the release" in _printed(capsys, TRACE)
+        text = (folder / "org.csv").read_text()
+        for time in range(4):
+            text = text.replace(f",{time + 5},", f",{time + 1},")
+        (folder / "ref.csv").write_text(text)
+        more = f"{TRACE} --clock clock.csv --reference ref.csv --obfuscated ano.csv"
+        code, said = answer(capsys, more)
+        utility = answer(capsys, UTILITY)[1]
+        assert code == 0
+        assert said["score"] == pytest.approx((0.34125 + 0.511875) / 21, abs=1e-6)
+        blind = said["without_the_release"]
+        assert 0 <= blind["score"] < 1
+        assert blind["attack"].startswith("Prior-T")
+        told = utility["s_t_at_most_if_the_link_is_known"]
+        assert said["s_t_at_most_if_the_link_is_known"] == pytest.approx(told)
+        assert "without the release" in _printed(capsys, more)
 
     def test_reid(self, folder, capsys):
         code, said = answer(capsys, "score reid --truth ptable.csv --guess etable.csv --per-user")

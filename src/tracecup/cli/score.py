@@ -5,8 +5,9 @@ Utility, re-identification and trace inference, each with an interval over users
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,6 +28,11 @@ from tracecup.cli.common import (
     score_rows,
     table_of,
 )
+
+if TYPE_CHECKING:
+    from tracecup.city import City
+    from tracecup.score import Score
+    from tracecup.traces import Traces
 
 Reach = Annotated[
     float, typer.Option("--reach-km", help="Distance at which nothing is left (lambda), in km.")
@@ -145,6 +151,21 @@ def trace(
     city: CityFile,
     original: OriginalFile,
     inferred: Annotated[Path, typer.Option("--inferred", help="Inferred traces: etraces file.")],
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            "--reference",
+            help="Reference traces: tell the s_T of who knows habits and never sees the release, "
+            "which no release exceeds.",
+        ),
+    ] = None,
+    obfuscated: Annotated[
+        Path | None,
+        typer.Option(
+            "--obfuscated",
+            help="Obfuscated traces: tell what s_T is at most for who knows the link.",
+        ),
+    ] = None,
     clock: ClockFile = None,
     gaps: Gaps = False,
     hospital_weight: Annotated[
@@ -157,14 +178,20 @@ def trace(
 ) -> int:
     """How safe against trace inference? s_T, and the expected error in km.
 
-    Each event counts distance/2 km (1 from 2 km on), hospital regions ten times.
+    Each event counts distance/2 km (1 from 2 km on), hospital regions ten times. A high score may
+    be no merit of the release: --reference and --obfuscated tell what bounds it.
 
     Example: `tracecup score trace --city info_region.csv --original orgtraces.csv
     --inferred etraces.csv`
     """
-    from tracecup.score import inference_score
-    from tracecup.score.observed import observed_error, observed_inference
-    from tracecup.traces.files import read_inferred_traces, read_traces
+    from tracecup.score import (
+        hospital_share,
+        inference_score,
+        true_link_bound,
+        utility_score,
+    )
+    from tracecup.score.observed import observed_error, observed_inference, observed_utility
+    from tracecup.traces.files import read_inferred_traces, read_obfuscated, read_traces
 
     where = load_city(city)
     part = original_part(load_clock(clock))
@@ -175,16 +202,20 @@ def trace(
     )
     if truth.has_gaps:
         _only_the_papers(hospital_weight == 10.0 and reach_km == 2.0)
-        score = observed_inference(where, truth, guess, confidence=confidence)
-    else:
-        score = inference_score(
+
+    def scored(answer: Traces) -> Score:
+        if truth.has_gaps:
+            return observed_inference(where, truth, answer, confidence=confidence)
+        return inference_score(
             where,
             truth,
-            guess,
+            answer,
             hospital_weight=hospital_weight,
             reach_km=reach_km,
             confidence=confidence,
         )
+
+    score = scored(guess)
     error = observed_error(where, truth, guess, confidence=confidence)
     payload = score_payload(score, per_user)
     payload |= {
@@ -193,16 +224,54 @@ def trace(
         "hospital_weight": hospital_weight,
         "times": truth.times,
     }
-    emit(
-        as_json,
-        payload,
-        table_of(
-            "Trace-inference privacy",
-            [
-                *score_rows(score),
-                *score_rows(error),
-                ("at most", "the s_T of Prior-T, who never sees the release (tracecup audit)"),
-            ],
-        ),
-    )
+    rows = [*score_rows(score), *score_rows(error)]
+    if reference is None:
+        never = "the s_T of Prior-T, who never sees the release (--reference tells it)"
+        rows.append(("at most", never))
+    else:
+        known = load_clock(clock)
+        habits = read_traces(
+            reference,
+            "reference",
+            n_regions=where.n_regions,
+            clock=known.reference if known else None,
+            users=truth.n_users,
+            gaps=True,
+        )
+        name, answer, remark = _prior_only(where, habits, truth, scored)
+        payload["without_the_release"] = {"attack": name, "score": answer, "knew": remark}
+        told = f" ({remark})" if remark else ""
+        rows.append(("at most", f"{answer:.6f}, by {name} without the release{told}"))
+    if obfuscated is not None:
+        cells = read_obfuscated(
+            obfuscated, users=truth.n_users, clock=truth.clock, n_regions=where.n_regions
+        )
+        measure = observed_utility if truth.has_gaps else utility_score
+        linked = true_link_bound(
+            measure(where, truth, cells).value,
+            hospital_share=hospital_share(where, truth),
+            hospital_weight=hospital_weight,
+            inference_reach_km=reach_km,
+        )
+        payload["s_t_at_most_if_the_link_is_known"] = linked
+        rows.append(("link known", f"{linked:.6f} at most, for who is told the ID table"))
+    emit(as_json, payload, table_of("Trace-inference privacy", rows))
     return 0
+
+
+def _prior_only(
+    city: City, reference: Traces, truth: Traces, scored: Callable[[Traces], Score]
+) -> tuple[str, float, str]:
+    """The strongest attack that never looks at the release: its name, its s_T, what it knew."""
+    from tracecup.attack import Case, parse_inference
+    from tracecup.traces import SetTraces
+
+    # A case has a release; these attacks take no more of it than its clock.
+    blank = SetTraces.of_cells([[[]] * truth.times] * truth.n_users, truth.clock)
+    case = Case(city, reference, blank)
+    found = []
+    for name in ("Prior-T", "Prior-T(habits=mixture)"):
+        method = parse_inference(name)
+        answer = scored(method.infer(case))
+        found.append((name, answer.value, method.remark(case)))
+    return min(found, key=lambda one: one[1])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tracecup.attack import Case
 from tracecup.contest.archive.folder import ANSWERS as ANSWERS_FOLDER
-from tracecup.contest.archive.folder import ATTACKS_FILE, Archive
+from tracecup.contest.archive.folder import ATTACKS_FILE, KNEW_FILE, Archive
 from tracecup.contest.archive.manifest import WORK
 from tracecup.contest.bots import Bot
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
@@ -18,7 +18,7 @@ from tracecup.contest.entries import Entry
 from tracecup.contest.judging import flow
 from tracecup.contest.judging.answers import ANSWERS, Answers, CellScores, Truth
 from tracecup.contest.judging.release_scores import ReleaseScores
-from tracecup.contest.smallfiles import write_data, write_json
+from tracecup.contest.smallfiles import write_data, write_json, write_text
 from tracecup.contest.stages import Stages, in_threads
 
 STAGE = "attacks"
@@ -47,7 +47,9 @@ class AttackPhase:
         self._total = sum(len(self._attackers(entry)) for entry in targets)
         with self._stages.stage(STAGE):
             self._describe()
-            return [self._row(entry) for entry in targets]
+            rows = [self._row(entry) for entry in targets]
+            self._tell(targets)
+            return rows
 
     def _describe(self) -> None:
         """Write which attack stands behind each column of the score sheets."""
@@ -64,6 +66,23 @@ class AttackPhase:
             for kind in ATTACK_KINDS
         }
         write_json(archive.root / ANSWERS_FOLDER / ATTACKS_FILE, said)
+
+    def _tell(self, targets: Sequence[Entry]) -> None:
+        """Write what sample attacks knew of each release; no file where none has anything to say.
+
+        Not every attack has a remark, and then it left no file.
+        """
+        told: dict[str, dict[str, str]] = {}
+        for entry in targets:
+            for name in self._attackers(entry):
+                if (path := self._remark(entry, name)).exists():
+                    told.setdefault(entry.release, {})[name] = path.read_text("utf-8")
+        if told:
+            write_json(self._archive.root / ANSWERS_FOLDER / KNEW_FILE, told)
+
+    def _remark(self, entry: Entry, name: str) -> Path:
+        """Where the remark of an attack on a release waits until all are there."""
+        return self._archive.root / WORK / f"knew_{entry.label}_{name}.txt"
 
     def _attackers(self, entry: Entry) -> list[str]:
         """Who attacks a release: every team but its own, every sample attack."""
@@ -94,8 +113,13 @@ class AttackPhase:
         if ledger.done(step):
             return flow.score_attacker(self._archive, entry, truth, name)
         player = self._players[name]
-        answers = self._stages.compute(flow.attack, player, name, entry, case, self._seed)
-        ledger.record(step, write_answers(self._archive, entry, name, answers))
+        answers, knew = self._stages.compute(
+            flow.attack_and_tell, player, name, entry, case, self._seed
+        )
+        written = write_answers(self._archive, entry, name, answers)
+        if knew:
+            written.append(write_text(self._remark(entry, name), knew))
+        ledger.record(step, written)
         return self._archive.judge.score(truth, answers)
 
     def _advance(self, steps: int) -> None:

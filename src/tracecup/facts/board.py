@@ -149,12 +149,30 @@ class MatrixRow:
 
 
 @dataclass(frozen=True)
+class KnewFacts:
+    """What a sample attack knew of a release: how good its prior was, its channel, its training.
+
+    `release` is the label of the release, `attacker` the column, `attack` the method.
+    """
+
+    release: str
+    attacker: str
+    attack: str
+    score: float | None
+    knew: str
+
+
+@dataclass(frozen=True)
 class MatrixFacts:
-    """All scores of one kind of attack: a row per release, a column per attacker."""
+    """All scores of one kind of attack: a row per release, a column per attacker.
+
+    `knew` is what sample attacks knew, where they tell it.
+    """
 
     kind: str
     attackers: tuple[AttackerFacts, ...]
     rows: tuple[MatrixRow, ...]
+    knew: tuple[KnewFacts, ...] = ()
 
 
 @dataclass(frozen=True)

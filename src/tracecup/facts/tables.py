@@ -6,12 +6,13 @@ The tables are the judge's own, so their columns are known.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tracecup.attack.naming import is_blind
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES
 from tracecup.contest.correlation import Correlation
+from tracecup.contest.results.compute import KNEW_COLUMN
 from tracecup.contest.rules import Rules, ScoreRules
 from tracecup.contest.sheets import team_of
 from tracecup.contest.standing.awards import Award
@@ -21,6 +22,7 @@ from tracecup.facts.board import (
     AwardFacts,
     BoardFacts,
     ExcludedFacts,
+    KnewFacts,
     MatrixFacts,
     MatrixRow,
     PlaceFacts,
@@ -265,4 +267,15 @@ def _matrix(
             )
             for release in releases
         ),
+        tuple(_knew(cells, releases)),
     )
+
+
+def _knew(cells: Rows, releases: tuple[ReleaseFacts, ...]) -> Iterator[KnewFacts]:
+    """What sample attacks knew, release by release; results from before do not tell it."""
+    for release in releases:
+        for row in cells:
+            if row["pubtraces"] == release.file and row.get(KNEW_COLUMN):
+                by = team_of(row["attacker"])
+                told = (row["attack"] or "", row["score"], row[KNEW_COLUMN])
+                yield KnewFacts(release.label, by, *told)

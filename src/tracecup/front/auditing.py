@@ -16,7 +16,7 @@ from tracecup.front.releases import CellsLike, Release, publish
 from tracecup.score.intervals import CONFIDENCE
 from tracecup.study import audit as auditing
 from tracecup.study.audit import Audit, Subject
-from tracecup.study.comparison import knowing
+from tracecup.study.informed import knowing
 
 
 def audit(

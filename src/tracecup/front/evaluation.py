@@ -40,6 +40,7 @@ from tracecup.score import (
 from tracecup.score.utility import check_floor
 from tracecup.study import comparison
 from tracecup.study.comparison import Attacked, DefendedRelease
+from tracecup.study.informed import knowing
 from tracecup.study.pooled import Pooled
 from tracecup.study.results import Table
 from tracecup.study.sweep import COLUMNS
@@ -371,7 +372,7 @@ def _run(
             data.city, data.reference, data.original, shield, floor=floor, seed=seed
         )
         advance(1, f"{shield}, seed {seed}")
-        every = [*swords, *(comparison.knowing(made.method) if informed else ())]
+        every = [*swords, *(knowing(made.method) if informed else ())]
         said = f"{shield}, seed {seed}"
 
         def told(sword: Attack, said: str = said) -> None:

@@ -103,7 +103,8 @@ def _sections(facts: ContestFacts) -> list[Section]:
                     "p",
                     "Two tables of scores as pictures, one for each kind of attack. A row that "
                     "stands out is a weak release, a column that stands out is a strong attacker.",
-                )
+                ),
+                *_knew(facts),
             ],
             *map(matrices.heat_map, board.matrices),
         ),
@@ -344,6 +345,31 @@ def _attack_table(facts: ContestFacts) -> Html:
     for kind in kinds:
         header += [TITLES[kind.kind].capitalize(), f"Sum of {SYMBOLS[kind.kind]}"]
     return table("Attackers: sums of the scores they left to others", header, rows)
+
+
+def _knew(facts: ContestFacts) -> list[Html]:
+    """What the judge's sample attacks knew, beside their scores; nothing where none tells it."""
+    rows = [
+        (one.release, f"{one.attacker} {clean(one.attack)}", SYMBOLS[matrix.kind], one.score,
+         clean(one.knew, 500))
+        for matrix in facts.board.matrices
+        for one in matrix.knew
+    ]  # fmt: skip
+    if not rows:
+        return []
+    title = "What the sample attacks knew"
+    said = (
+        "The better an attacker knows people's habits, and what the method does, the lower the "
+        "score it leaves. The nearer a prior's log-likelihood (nats) is to 0, the better it knows "
+        "them."
+    )
+    shown = table(title, ("Release", "Sample attack", "Score", "Value", "It knew"), rows)
+    return [
+        element(
+            "details",
+            [element("summary", title), element("p", said), scrolling(shown, title)],
+        )
+    ]
 
 
 def _minima_text() -> list[Html]:

@@ -65,6 +65,20 @@ def judged_of(release: Release) -> JudgedRelease:
     return JudgedRelease(**{name: getattr(release, name) for name in JUDGED_FIELDS})
 
 
+def knew_of(releases: Iterable[Release]) -> dict[str, dict[str, str]]:
+    """What sample attacks knew, by release and column, as archives hold it.
+
+    Attacks without a remark, releases of which nothing is told, and rows from before are left out.
+    """
+    told = {
+        entry_of(one).release: {
+            column: str(held["knew"]) for column, held in one.scores.items() if held.get("knew")
+        }
+        for one in releases
+    }
+    return {release: said for release, said in told.items() if said}
+
+
 def round_seed(round: Round) -> int:
     """The seed of a round's data and sample attacks; tells nothing about other rounds."""
     return child_seed(int(round.contest.seed, 16), "round", round.name)

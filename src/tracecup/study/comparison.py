@@ -22,7 +22,6 @@ from tracecup.attack import (
 )
 from tracecup.attack.learned import shipped_suits
 from tracecup.attack.naming import answer_of, is_blind, kind_of
-from tracecup.attack.portfolio import informed_attacks
 from tracecup.city import City
 from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind
 from tracecup.contest.judging.answers import Truth
@@ -30,7 +29,7 @@ from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.contest.rules import ScoreRules
 from tracecup.contest.sizes import FULL_USERS, sized
-from tracecup.errors import InvalidParameter, InvalidTraces, UnknownMethod
+from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.jobs import done_as_they_come
 from tracecup.methodnames import short_method
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
@@ -45,6 +44,7 @@ from tracecup.score import (
     hospital_share,
     true_link_bound,
 )
+from tracecup.study.informed import drawn_as, knowing
 from tracecup.study.together import in_turn
 from tracecup.traces import Traces
 
@@ -242,23 +242,6 @@ def _defended(
     return Defended(*measured, made.bounds, made.tuning)
 
 
-def knowing(defence: Defence) -> list[ReidAttack | InferenceAttack]:
-    """The attacks that know a defence and run it on the references; none if it has no name.
-
-    >>> [str(one) for one in knowing("RR(8)")], knowing("traces as given")
-    (['Bayes-R(channel=known(RR(8)))', 'Bayes-T(channel=known(RR(8)))'], [])
-    """
-    name = str(defence)
-    try:
-        # Another defence of the same name would be another program.
-        if not isinstance(defence, str) and type(parse_obfuscator(name)) is not type(defence):
-            return []
-        reid, trace = informed_attacks(name)
-        return [parse_reid(reid), parse_inference(trace)]
-    except (InvalidParameter, UnknownMethod):
-        return []
-
-
 def usual_defences(users: int) -> tuple[str, ...]:
     """The usual defences for so many users, with parameters by size (`contest.sizes`).
 
@@ -347,7 +330,7 @@ def attack(
 ) -> Attacked:
     """Attack a release and score the answer."""
     kind = kind_of(method)
-    draw = child_seed(seed, "attack", target.defence, _drawn_as(method))
+    draw = child_seed(seed, "attack", target.defence, drawn_as(method))
     started = time.perf_counter()
     answer = answer_of(method, target.case, draw)
     took = time.perf_counter() - started
@@ -355,12 +338,6 @@ def attack(
     error = scores.get("error")
     remark = method.remark(target.case)
     return Attacked(str(method), scores[kind], error.value if error else None, took, remark)
-
-
-def _drawn_as(method: ReidAttack | InferenceAttack) -> str:
-    """What an attack's draws are called: who runs a known program runs it once for both kinds."""
-    channel = str(getattr(method, "channel", ""))
-    return channel if channel.startswith("known(") else str(method)
 
 
 def attack_all(

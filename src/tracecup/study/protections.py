@@ -22,7 +22,7 @@ from tracecup.rng import child_seed
 from tracecup.score import Score, reid_score
 from tracecup.score.observed import observed_utility
 from tracecup.study.audit import Subject
-from tracecup.study.comparison import knowing
+from tracecup.study.informed import knowing
 from tracecup.study.sweep import attacks_called
 from tracecup.traces import SetTraces
 from tracecup.usefulness import release_tm_emd, release_tp_tv_top50

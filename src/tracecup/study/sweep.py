@@ -24,7 +24,8 @@ from tracecup.registry import build, methods, nearest, split_name
 from tracecup.safeio import ensure_folder
 from tracecup.score import FLOOR
 from tracecup.score.utility import check_floor
-from tracecup.study.comparison import Defence, attack, knowing, release
+from tracecup.study.comparison import Defence, attack, release
+from tracecup.study.informed import knowing
 from tracecup.study.results import Table
 from tracecup.study.sweepcells import Attack, Cell, file_name
 from tracecup.study.sweepdata import DataSet
@@ -110,7 +111,7 @@ def sweep(
     are the same, and (for methods from outside tracecup) their code with all it reaches
     (`methodkey.method_key`); where that cannot be told, nothing is kept. Attacks
     that a stored cell lacks are run and added. `informed`: also those that know the tuned defence
-    (`comparison.knowing`). `force` runs everything again. A cell that fails
+    (`informed.knowing`). `force` runs everything again. A cell that fails
     is noted, and the others go on. The table holds exactly the grid asked for, whatever else lies
     in the folder. An `executor` computes the cells that lack something; the data travel with
     each, or are read there from the same paths if they are `shared`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from archived import archive_folder
 from tracecup.contest.archive.export import zip_archive
 from tracecup.contest.archive.folder import COMMITMENTS_FILE, Archive
 from tracecup.contest.archive.verify import verify
+from tracecup.contest.rules import SampleRules
 from tracecup.contest.season import Season, play, season_rules
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import BrokenFolder
@@ -23,8 +25,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory) -> Archive:
-    """Three bots: the third plays hors concours."""
+    """Three bots, the third plays hors concours; one sample attack tells what it knew."""
     rules = season_rules(users=12, days=1, reid=True)
+    samples = SampleRules(rules.samples.reid, (*rules.samples.trace, "Prior-T(habits=mixture)"))
+    rules = replace(rules, samples=samples)
     folder = tmp_path_factory.mktemp("season") / "archive"
     return play(folder, Season(rules, TEAMS, 5), BuiltinWorld())
 
@@ -46,7 +50,8 @@ class TestImportArchive:
         assert verify(out.root) == []
         for path in sorted(season.results.iterdir()):
             assert (out.results / path.name).read_bytes() == path.read_bytes(), path.name
-        for name in (f"public/{COMMITMENTS_FILE}", "answers/attacks.json"):
+        same = (f"public/{COMMITMENTS_FILE}", "answers/attacks.json", "answers/knew.json")
+        for name in same:
             assert (out.root / name).read_bytes() == (season.root / name).read_bytes()
 
     def test_an_export_comes_in_again_with_those_who_left(self, season, tmp_path):

@@ -11,7 +11,7 @@ from archived import archive_folder
 from tracecup.contest.archive.folder import Archive
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.results.tables import csv_differences
-from tracecup.contest.rules import RoundRules
+from tracecup.contest.rules import RoundRules, SampleRules
 from tracecup.score import guessing_bound
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Role
@@ -419,6 +419,62 @@ class TestOpenArchive:
         open_archive(court.round, True, SYSTEM, "openness")
         freeze(court.round, True, SYSTEM, "an appeal")
         assert self.names(court.fresh()) == []
+
+
+class TestKnew:
+    """What sample attacks knew stands beside their scores, and goes with the archive."""
+
+    SAMPLES = SampleRules(("VisitProb-R", "Bayes-R"), ("VisitProb-T", "Prior-T(habits=mixture)"))
+
+    def test_from_the_judge_to_pages_api_and_archive(self, court, client, new_person, tmp_path):
+        with_rules(court.contest, samples=self.SAMPLES)
+        court.to_attack()
+        told = {row.label: row.scores["I2"]["knew"] for row in Release.objects.exclude(scores={})}
+        assert len(told) == 3
+        assert all("nats per held-out location; channel learnt" in one for one in told.values())
+        role = Role(court.contest, None, organiser=True)
+        live = next(one for one in scores_page(role, court.round).matrices if one.kind == "reid")
+        assert {one.knew for one in live.knew} == set(told.values())
+        court.attack_all()
+        court.at("results")
+        drain()
+        boss = new_person("boss")
+        court.contest.organisers.create(person=boss, since=clock.now())
+        client.force_login(boss)
+        for page in ("/c/spring/results/", "/c/spring/run/scores/"):
+            text = client.get(page).content.decode()
+            assert "What the sample attacks knew" in text
+            assert "nats per held-out location" in text
+        matrices = client.get("/api/v1/contests/spring/results").json()["board"]["matrices"]
+        assert [(one["attacker"], one["attack"]) for one in matrices[1]["knew"]] == [
+            ("T2", "Prior-T(habits=mixture)")
+        ] * 3
+        cells = table_rows(published(court.fresh().round), "cells")
+        assert {row["knew"] for row in cells if row["attacker"] == "I2"} == set(told.values())
+        folder = archive_folder(court.round, tmp_path / "archive")
+        assert verify(folder, rerun_samples=True) == []
+        assert set(told.values()) <= set(Archive(folder).knew.values())
+
+    def test_rows_from_before_show_nothing(self, court, client, tmp_path):
+        with_rules(court.contest, samples=self.SAMPLES)
+        court.to_attack()
+        for row in Release.objects.exclude(scores={}):
+            row.scores = {
+                column: {key: value for key, value in held.items() if key != "knew"}
+                for column, held in row.scores.items()
+            }
+            row.save()
+        court.attack_all()
+        court.at("results")
+        drain()
+        found = published(court.fresh().round)
+        assert "knew" not in found.tables["cells"]
+        assert (
+            "What the sample attacks knew" not in client.get("/c/spring/results/").content.decode()
+        )
+        folder = archive_folder(court.round, tmp_path / "archive")
+        assert not (folder / "answers" / "knew.json").exists()
+        assert verify(folder) == []
 
 
 class TestScoresPage:

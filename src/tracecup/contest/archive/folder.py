@@ -38,6 +38,7 @@ PUBLIC, SECRET, ANSWERS, RESULTS = "public", "secret", "answers", "results"
 OPENINGS = "openings"
 COMMITMENTS_FILE = "commitments.json"
 ATTACKS_FILE = "attacks.json"
+KNEW_FILE = "knew.json"
 PUBLIC_KINDS = ("reftraces", "pubtraces")
 WITHDRAWN_FILE = "withdrawn.json"
 RECEIPTS_FILE = "receipts.json"
@@ -245,6 +246,21 @@ class Archive(StoredFiles):
             }
         except (KeyError, TypeError, AttributeError) as error:
             found = Problem(0, "", "something else", "names of attacks")
+            raise InvalidFile(path, [found]) from error
+
+    @property
+    def knew(self) -> dict[tuple[str, str], str]:
+        """(release, column) -> what a sample attack knew of it; older archives do not tell."""
+        path = self.root / ANSWERS / KNEW_FILE
+        held = read_json(path) if path.exists() else {}
+        try:
+            return {
+                (str(release), str(column)): str(said)
+                for release, told in held.items()
+                for column, said in told.items()
+            }
+        except AttributeError as error:
+            found = Problem(0, "", "something else", "what sample attacks knew")
             raise InvalidFile(path, [found]) from error
 
     def is_published(self, entry: Entry) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from tracecup.contest.archive.folder import ANSWERS, ATTACKS_FILE, MODEL_FILE, RESULTS
+from tracecup.contest.archive.folder import ANSWERS, ATTACKS_FILE, KNEW_FILE, MODEL_FILE, RESULTS
 from tracecup.contest.entries import Entry
 from tracecup.safeio import BLOCK_BYTES, open_regular
 
@@ -60,7 +60,7 @@ def concerns(name: str, entry: Entry) -> bool:
     if path.parts[0] == RESULTS or path.name == MODEL_FILE:
         return False
     if path.parts[0] == ANSWERS:
-        return path.name == ATTACKS_FILE or f"-{entry.number}_" in path.name
+        return path.name in (ATTACKS_FILE, KNEW_FILE) or f"-{entry.number}_" in path.name
     return set(_TEAM.findall(name)) <= {entry.number}
 
 

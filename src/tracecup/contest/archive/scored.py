@@ -31,5 +31,11 @@ def results_of(archive: Archive, targets: Sequence[ReleaseScores]) -> Results:
     """The results of an archive whose cells are scored."""
     judged = {entry: archive.judged(entry) for entry in archive.defenders}
     return compute_results(
-        archive.rules, judged, targets, archive.attackers, archive.attack_names, archive.withdrawn
+        archive.rules,
+        judged,
+        targets,
+        archive.attackers,
+        archive.attack_names,
+        archive.withdrawn,
+        archive.knew,
     )

@@ -237,8 +237,13 @@ class _Verification:
         """Run the sample attacks again; their answers must be the stored ones."""
         archive, case = self.archive, flow.case_of(self.archive, entry)
         seed = flow.attack_seed(int(read_json(archive.secret / SEED_FILE)["seed"]))
+        knew = archive.knew
         for name, player in flow.sample_players(archive.rules.samples).items():
-            for kind, made in flow.attack(player, name, entry, case, seed).items():
+            answers, told = flow.attack_and_tell(player, name, entry, case, seed)
+            said = knew.get((entry.release, name), told)
+            if said != told:
+                self.found.append(f"{entry.release}: {name} knew {told!r}, stored is {said!r}")
+            for kind, made in answers.items():
                 paths = [
                     archive.answer_file(entry, CHALLENGES[kind].answer, name, k)
                     for k in range(1, len(made) + 1)

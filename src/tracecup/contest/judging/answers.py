@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tracecup.attack import Case, parse_inference, parse_reid
-from tracecup.contest.challenges import ATTACK_KINDS, AttackKind, HandedKind
+from tracecup.contest.challenges import ATTACK_KINDS, CHALLENGES, AttackKind, HandedKind
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.errors import InvalidParameter
+from tracecup.registry import parse
 from tracecup.rng import Rng
 from tracecup.score import Score, expected_error_score, inference_score, reid_score
 from tracecup.traces import IdTable, SetTraces, Traces
@@ -29,6 +30,7 @@ Answer = IdTable | Traces
 Answers = Mapping[AttackKind, Sequence[Answer]]
 """What one attacker hands in against one target: the tries of each kind, in order."""
 Part = Literal["reid", "trace", "error"]
+LONGEST_REMARK = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +139,12 @@ def score_answers(scorer: Scorer, truth: Truth, answers: Answers) -> CellScores:
 def run_attack(kind: AttackKind, name: str, case: Case, rng: Rng) -> Answer:
     """The answer of a named attack to a case."""
     return ANSWERS[kind].attack(name, case, rng)
+
+
+def remark_of(kind: AttackKind, name: str, case: Case) -> str:
+    """What a named attack knew of a case that it has attacked, on one line."""
+    attack: Any = parse(CHALLENGES[kind].method, name)
+    return " ".join(attack.remark(case).split())[:LONGEST_REMARK]
 
 
 def read_handed(judge: Judge, kind: HandedKind, path: Path) -> SetTraces | Answer:

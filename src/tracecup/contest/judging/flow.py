@@ -14,7 +14,14 @@ from tracecup.attack import Case
 from tracecup.attack.portfolio import fitting
 from tracecup.contest.challenges import ATTACK_KINDS, AttackKind
 from tracecup.contest.entries import Entry
-from tracecup.contest.judging.answers import Answer, Answers, CellScores, Truth, run_attack
+from tracecup.contest.judging.answers import (
+    Answer,
+    Answers,
+    CellScores,
+    Truth,
+    remark_of,
+    run_attack,
+)
 from tracecup.contest.judging.commitment import SCORER, SORTED, Opening
 from tracecup.contest.judging.files import RoundFiles
 from tracecup.contest.judging.judge import Judge
@@ -70,6 +77,12 @@ class SampleAttack:
     def answer(self, kind: AttackKind, attempt: int, case: Case, seed: int) -> Answer:
         """What it finds; Bayes answers for a learned attack whose model knows another city."""
         return run_attack(kind, fitting(self.name, case), case, seed)
+
+    def knew(self, case: Case) -> str:
+        """What stands beside its score: what it knew of the case it has just attacked."""
+        ran = fitting(self.name, case)
+        told = remark_of(self.kind, ran, case)
+        return told if ran == self.name else f"its model knows another city, {ran} ran; {told}"
 
 
 def make_data(judge: Judge, world: PeopleSource, entry: Entry, seed: int) -> tuple[Traces, Traces]:
@@ -213,6 +226,14 @@ def attack(player: Player, name: str, entry: Entry, case: Case, seed: int) -> An
         ]
         for kind in ATTACK_KINDS
     }
+
+
+def attack_and_tell(
+    player: Player, name: str, entry: Entry, case: Case, seed: int
+) -> tuple[Answers, str]:
+    """The tries of an attacker, and what it knew; "" for nothing, and for teams and bots."""
+    answers = attack(player, name, entry, case, seed)
+    return answers, player.knew(case) if isinstance(player, SampleAttack) else ""
 
 
 def score_attacker(files: RoundFiles, entry: Entry, truth: Truth, attacker: str) -> CellScores:

@@ -5,7 +5,7 @@ Computed from the scored cells and from nothing else, so that a verification can
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ CELL_COLUMNS = (
     "kind", "pubtraces", "attacker", "attack", "score", "low", "high",
     "expected_error_km", "error_low_km", "error_high_km",
 )  # fmt: skip
+KNEW_COLUMN = "knew"
+"""What a sample attack knew; only in tables where one of them tells it."""
 RELEASE_COLUMNS = (
     "pubtraces", "team", "challenge", "role", "valid", "hors_concours", "reason", "method",
     "utility", "utility_low", "utility_high",
@@ -68,12 +70,14 @@ def compute_results(
     attackers: Sequence[str],
     attacks: Mapping[tuple[AttackKind, str], str],
     withdrawn: Collection[str] = (),
+    knew: Mapping[tuple[str, str], str] | None = None,
 ) -> Results:
     """Everything from the scored cells.
 
     `attacks` names the attack behind a column (team or sample attack) of a kind; it is told by
     the teams and only shown. `withdrawn` are teams (`003`) that left or were disqualified after
-    their releases were judged: what is published of them plays hors concours.
+    their releases were judged: what is published of them plays hors concours. `knew` tells by
+    release and column what sample attacks knew.
     """
     submissions = {
         entry: given.apart() if entry.number in withdrawn else given
@@ -88,7 +92,7 @@ def compute_results(
     correlation = board.correlation(over)
     tables = {
         "releases": release_table(board, _known(board, submissions, targets)),
-        "cells": ResultTable.of_records(CELL_COLUMNS, _cells(targets, attacks)),
+        "cells": cell_table(_cells(targets, attacks), knew),
         "sums": sum_table(board, counted),
         "awards": award_table(awards, ranks),
         USERS: user_table(targets, board),
@@ -209,6 +213,19 @@ def _known(
                 told["expected_error_km"] = error.value if error else None
         known[entry.release] = told
     return known
+
+
+def cell_table(
+    cells: Iterable[dict[str, Value]], knew: Mapping[tuple[str, str], str] | None
+) -> ResultTable:
+    """Every score with its attack, and beside it what a sample attack knew, if any tells it."""
+    if not knew:
+        return ResultTable.of_records(CELL_COLUMNS, cells)
+    told = (
+        {**cell, KNEW_COLUMN: knew.get((str(cell["pubtraces"]), str(cell["attacker"])))}
+        for cell in cells
+    )
+    return ResultTable.of_records((*CELL_COLUMNS, KNEW_COLUMN), told)
 
 
 def _cells(

@@ -14,8 +14,8 @@ from tracecup.contest.entries import BENCHMARK
 from tracecup.contest.filenames import parse_file_name
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.results.compute import (
-    CELL_COLUMNS,
     award_table,
+    cell_table,
     release_table,
     sum_table,
     summary_of,
@@ -81,10 +81,12 @@ def board_tables(
     board: Scoreboard,
     reasons: Mapping[str, str],
     utility: Mapping[str, float] | None = None,
+    knew: Mapping[tuple[str, str], str] | None = None,
 ) -> dict[str, ResultTable]:
     """Tables of releases, cells and sums of a board.
 
-    `reasons` says by the names of releases why they do not count, "" for those that do.
+    `reasons` says by the names of releases why they do not count, "" for those that do; `knew`
+    by release and column what sample attacks knew.
 
     >>> from tracecup.contest.standing.scoreboard import AttackBoard, BoardRow
     >>> row = BoardRow("b.csv", "002")
@@ -100,7 +102,7 @@ def board_tables(
     }
     return {
         "releases": release_table(board, known),
-        "cells": ResultTable.of_records(CELL_COLUMNS, _cells(rules, board)),
+        "cells": cell_table(_cells(rules, board), knew),
         "sums": sum_table(board, rules.awards.attack_targets),
     }
 

@@ -18,6 +18,7 @@ from tracecup.errors import InvalidParameter, TraceCupError
 from tracecup.score.utility import is_valid
 
 ROUNDING = 1e-9
+LONGEST_TOLD = 1000
 
 
 class Implausible(TraceCupError, ValueError):
@@ -48,6 +49,19 @@ def require_score(held: Mapping[str, Any]) -> None:
         raise Implausible(f"the expected error is {error!r}, expected kilometres")
     if held["scorer"] != SCORER:
         raise Implausible(f"the scorer is {held['scorer']!r}, expected {SCORER}")
+
+
+def require_remark(held: Mapping[str, Any]) -> None:
+    """What a sample attack knew: a line of text; workers of before do not tell.
+
+    >>> require_remark({"knew": "release taken as it is"})
+    >>> require_remark({"knew": "two\\nlines"})
+    Traceback (most recent call last):
+    tracecup.server.jobs.plausible.Implausible: what an attack knew is no line of text
+    """
+    said = held.get("knew", "")
+    if not isinstance(said, str) or len(said) > LONGEST_TOLD or not said.isprintable():
+        raise Implausible("what an attack knew is no line of text")
 
 
 def require_verdict(said: Mapping[str, Any], told: Mapping[str, Any], floor: float) -> None:

@@ -269,7 +269,7 @@ class ContestRows:
         held = {one.attacker: one for one in answers if one.scores}
         if not given.published or set(held) != set(named):
             return {}
-        own, scores = DataSet(entry, self.teams.get(entry.team)), {}
+        own, scores, knew = DataSet(entry, self.teams.get(entry.team)), {}, self.archive.knew
         for column, answer in held.items():
             kind, blob = ANSWER_FILES[answer.kind], self.stored.blob(answer.path)
             name = entry.answer(kind, column)
@@ -279,6 +279,7 @@ class ContestRows:
                 "attack": named[column],
                 "seconds": 0.0,
                 "inputs_sha256": blob.sha256,
+                "knew": knew.get((entry.release, column), ""),
             }
         return scores
 

@@ -16,7 +16,7 @@ from tracecup.contest.challenges import ATTACK_KINDS
 from tracecup.contest.entries import Entry
 from tracecup.contest.judging.reasons import Reason
 from tracecup.contest.sheets import column_of, team_of
-from tracecup.facts.board import AttackerFacts, BoardFacts, MatrixFacts, MatrixRow
+from tracecup.facts.board import AttackerFacts, BoardFacts, KnewFacts, MatrixFacts, MatrixRow
 from tracecup.facts.tables import named
 from tracecup.server import clock
 from tracecup.server.access import Role
@@ -90,13 +90,15 @@ class ScoreRow(Schema):
 class ScoreMatrix(Schema):
     """Defenders x attackers for one kind of attack; small is good for the attacker.
 
-    `names` says who the attackers are: names of teams, methods of sample attacks.
+    `names` says who the attackers are: names of teams, methods of sample attacks; `knew` what
+    sample attacks knew, where they tell it.
     """
 
     kind: str
     attackers: list[str]
     names: dict[str, str]
     rows: list[ScoreRow]
+    knew: list[KnewFacts] = []
 
     def facts(self) -> MatrixFacts:
         """The matrix as charts take it."""
@@ -345,6 +347,7 @@ def _matrix(matrix: MatrixFacts, board: BoardFacts, names: Names, *, live: bool)
             )
             for release, row in zip(board.releases, matrix.rows, strict=True)
         ],
+        knew=list(matrix.knew),
     )
 
 

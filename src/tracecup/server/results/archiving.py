@@ -15,6 +15,7 @@ from tracecup.contest.archive.folder import (
     CITY_FILE,
     CLOCK_FILE,
     COMMITMENTS_FILE,
+    KNEW_FILE,
     PUBLIC,
     RESULTS,
     SECRET,
@@ -30,7 +31,7 @@ from tracecup.contest.rules import Rules
 from tracecup.contest.rules.file import RULES_FILE, rules_text
 from tracecup.contest.season import in_archive
 from tracecup.contest.smallfiles import json_text
-from tracecup.server.entries import SAMPLES, entry_of, judged_of, round_seed
+from tracecup.server.entries import SAMPLES, entry_of, judged_of, knew_of, round_seed
 from tracecup.server.judging.service import commitments
 from tracecup.server.models import Release, ResultSet, Round, StoredFile, Submission
 from tracecup.server.models.filekinds import TRUTH
@@ -135,6 +136,8 @@ class _ArchivePlanner:
                     path = self.at.answer_file(entry, ANSWER_FILES[kind], column)
                     self.files[str(path)] = self.stored[name]
         self.texts[f"answers/{ATTACKS_FILE}"] = json_text(named)
+        if knew := knew_of(self.releases):
+            self.texts[f"answers/{KNEW_FILE}"] = json_text(knew)
         return most
 
     def about(self, tries: int) -> None:

@@ -22,7 +22,7 @@ from tracecup.facts.tables import board_facts
 from tracecup.server import auditlog as log
 from tracecup.server import clock
 from tracecup.server.access import SYSTEM, Actor, Role
-from tracecup.server.entries import entry_of, keep_file
+from tracecup.server.entries import entry_of, keep_file, knew_of
 from tracecup.server.errors import Refused
 from tracecup.server.jobs.queue import enqueue
 from tracecup.server.judging.service import enqueue_samples, held_round, record_act, require_over
@@ -165,7 +165,13 @@ def live_board(round: Round, names: Mapping[str, str]) -> BoardFacts:
         return AttackBoard.of(kind, rows, teams, rules.samples.columns(kind), tries)
 
     board = Scoreboard.of(board_of)
-    made = board_tables(rules, board, {entry_of(one).release: one.reason for one in releases})
+    reasons = {entry_of(one).release: one.reason for one in releases}
+    knew = {
+        (release, column): said
+        for release, told in knew_of(releases).items()
+        for column, said in told.items()
+    }
+    made = board_tables(rules, board, reasons, knew=knew)
     tables = {name: table.rows() for name, table in made.items()} | {"awards": []}
     return board_facts(rules, tables, board.correlation(rules.awards.attack_targets), names)
 

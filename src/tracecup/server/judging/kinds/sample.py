@@ -10,7 +10,7 @@ from typing import Any
 from tracecup.contest.archive.folder import CITY_FILE
 from tracecup.contest.challenges import ANSWER_FILES, ATTACK_KINDS
 from tracecup.server.entries import DataSet, digests, entry_of, keep_file, round_seed
-from tracecup.server.jobs.plausible import require_files, require_score
+from tracecup.server.jobs.plausible import require_files, require_remark, require_score
 from tracecup.server.jobs.task import Outputs, Task
 from tracecup.server.models import Job, Release
 from tracecup.server.models.filekinds import TRUTH
@@ -49,6 +49,7 @@ def apply(job: Job, result: dict[str, Any], outputs: Outputs) -> None:
     require_files(result["scores"], columns)
     for score in result["scores"].values():
         require_score(score)
+        require_remark(score)
     for name, blob in outputs.items():
         kind = name.partition("_")[0]
         keep_file(release.round, name, blob, kind=kind, data_set=own)
