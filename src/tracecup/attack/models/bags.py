@@ -248,6 +248,7 @@ def _fill_bags(
     n_sets = 0
     for p in range(low, high):
         n, kept = 0, 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
         for cell in range(p * times, (p + 1) * times):
             size = offsets[cell + 1] - offsets[cell]
             if size == 0:
@@ -264,12 +265,12 @@ def _fill_bags(
                         return n_sets
                 symbol = np.int64(n_regions + number)
             if counts[symbol] == 0:
-                ids[begins[p] + n] = symbol
+                own_ids[n] = symbol
                 n += 1
             counts[symbol] += 1
-        for i in range(begins[p], begins[p] + n):
-            weights[i] = counts[ids[i]]
-            counts[ids[i]] = 0
+        for j in range(n):
+            own_weights[j] = counts[own_ids[j]]
+            counts[own_ids[j]] = 0
         lengths[p] = n
         cells[p] = kept
     return n_sets
@@ -321,11 +322,12 @@ def _rename(
 ) -> None:
     """Give the entries of pseudonyms low..high-1 their row numbers; drop those without a row."""
     for p in range(low, high):
-        n, begin = 0, begins[p]
-        for i in range(begin, begin + lengths[p]):
-            row = rows[ids[i]]
+        n = 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
+        for j in range(lengths[p]):
+            row = rows[own_ids[j]]
             if row >= 0:
-                ids[begin + n], weights[begin + n] = row, weights[i]
+                own_ids[n], own_weights[n] = row, own_weights[j]
                 n += 1
         lengths[p] = n
 
@@ -347,6 +349,7 @@ def _fill_visits(
     counts = np.zeros(n_regions)
     for p in range(low, high):
         n, kept = 0, 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
         for cell in range(p * times, (p + 1) * times):
             begin, end = offsets[cell], offsets[cell + 1]
             if end == begin:
@@ -354,11 +357,11 @@ def _fill_visits(
             kept += 1
             for k in range(begin, end):
                 if counts[regions[k]] == 0.0:
-                    ids[begins[p] + n] = regions[k]
+                    own_ids[n] = regions[k]
                     n += 1
                 counts[regions[k]] += 1.0 / (end - begin)
-        for i in range(begins[p], begins[p] + n):
-            weights[i] = counts[ids[i]]
-            counts[ids[i]] = 0.0
+        for j in range(n):
+            own_weights[j] = counts[own_ids[j]]
+            counts[own_ids[j]] = 0.0
         lengths[p] = n
         cells[p] = kept

@@ -152,9 +152,11 @@ def _weigh_bags(
 ) -> None:
     for k in range(len(lengths)):
         squares[k] = 0.0
-        for i in range(begins[k], begins[k] + lengths[k]):
-            p = _term_weight(counts[i], log) * idf[ids[i]]
-            weights[i] = 2.0 * p
+        own = slice(begins[k], begins[k] + lengths[k])
+        own_ids, own_counts, own_weights = ids[own], counts[own], weights[own]
+        for j in range(lengths[k]):
+            p = _term_weight(own_counts[j], log) * idf[own_ids[j]]
+            own_weights[j] = 2.0 * p
             squares[k] += p * p
 
 

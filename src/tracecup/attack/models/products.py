@@ -337,10 +337,12 @@ def _offer(
         begin = tile * size
         own_bias = bias[begin:]
         for k in range(len(lengths)):
-            n, own = lengths[k], begins[k]
+            n = lengths[k]
+            own = slice(begins[k], begins[k] + n)
+            own_ids, own_weights = ids[own], weights[own]
             for j in range(n):
-                rough_weights[j] = weights[own + j]
-            _add_rows(ids[own : own + n], rough_weights, n, coarse[tile], sums)
+                rough_weights[j] = own_weights[j]
+            _add_rows(own_ids, rough_weights, n, coarse[tile], sums)
             drift = (n + 8) * 2.0**-24
             error = drift / (1.0 - drift)
             shrink, grow = 1.0 / (1.0 + error), 1.0 / (1.0 - error)
@@ -364,7 +366,7 @@ def _offer(
                 u = begin + shortlist[c]
                 total = 0.0
                 for j in range(n):
-                    total += weights[own + j] * table[ids[own + j], u]
+                    total += own_weights[j] * table[own_ids[j], u]
                 enter(users[k], scores[k], counts, k, first_user + u, total + bias[u])
 
 

@@ -200,8 +200,10 @@ def _add_rows(
     """totals[k] += the sum of weight x row of the table over the entries of bag k."""
     for k in range(len(totals)):
         out = totals[k]
-        for i in range(begins[k], begins[k] + lengths[k]):
-            weight, row = weights[i], table[ids[i]]
+        own = slice(begins[k], begins[k] + lengths[k])
+        own_ids, own_weights = ids[own], weights[own]
+        for j in range(lengths[k]):
+            weight, row = own_weights[j], table[own_ids[j]]
             for u in range(len(out)):
                 out[u] += weight * row[u]
 
