@@ -87,9 +87,11 @@ class Ready:
     files: list[Path]
 
     @classmethod
-    def of(cls, stand: Stand, users: int, days: int, teams: int, told: Told) -> Ready:
+    def of(
+        cls, stand: Stand, users: int, days: int, teams: int, told: Told, grace_seconds: int = 0
+    ) -> Ready:
         print(f"{teams} teams, {users} users x {days}+{days} days x 20 slots", flush=True)
-        players, organiser = prepare(users, days, teams)
+        players, organiser = prepare(users, days, teams, grace_seconds)
         watch = stand.start()
         watch.part, meter = "data", Meter(watch)
         stand.wait(data_are_made, 1800)

@@ -91,8 +91,16 @@ class Stand:
         return time.perf_counter() - begun
 
     def move_clock(self, days: float) -> None:
+        self._set_clock(days * DAY)
+
+    def let_come(self, instant: datetime.datetime, seconds: float) -> None:
+        """Set the server's clock so that an instant comes in so many seconds."""
+        now = datetime.datetime.now(datetime.UTC)
+        self._set_clock(instant - now - datetime.timedelta(seconds=seconds))
+
+    def _set_clock(self, ahead: datetime.timedelta) -> None:
         part = self.clock.with_suffix(".part")
-        part.write_text(str(days * 86400))
+        part.write_text(str(ahead.total_seconds()))
         part.replace(self.clock)
 
     def get(self, path: str, token: str = "") -> bytes:
@@ -130,15 +138,15 @@ def free_port() -> int:
         return port
 
 
-def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
-    """A contest that is open for releases; the players, and the organiser's session."""
+def prepare(users: int, days: int, teams: int, grace_seconds: int = 0) -> tuple[list[Player], str]:
+    """A contest that is open for releases for a week; the players, and the organiser's session."""
     from dataclasses import replace
 
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
 
-    from tracecup.contest.rules import ClockRules, Phases, RoundRules, Rules
+    from tracecup.contest.rules import ClockRules, LimitRules, Phases, RoundRules, Rules
     from tracecup.contest.rules.file import rules_text
     from tracecup.server.access import SYSTEM, Actor
     from tracecup.server.models import Person
@@ -169,6 +177,7 @@ def prepare(users: int, days: int, teams: int) -> tuple[list[Player], str]:
     rules = replace(
         Rules(name="Load", users=users, clock=ClockRules(days=days)),
         rounds=(RoundRules(phases=phases),),
+        limits=LimitRules(grace_seconds=grace_seconds),
     )
     organiser = person("organiser", staff=True)
     contest = create_contest(

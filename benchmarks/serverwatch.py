@@ -182,7 +182,7 @@ def _probe(connection: Any, port: int, pages: list[Page]) -> None:
             answer = local.http.getresponse()
             answer.read()
             problem = "" if answer.status == OK else f"{page.name}: {answer.status}"
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             problem = f"{page.name}: {type(error).__name__}"
             del local.http
         with lock:

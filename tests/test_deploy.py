@@ -17,6 +17,7 @@ import pytest
 import typer
 
 from tracecup.cli.main import app
+from tracecup.cli.worker import TOKEN_VARIABLE
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -152,6 +153,22 @@ class TestCompose:
         assert about["requires-python"] == f">={python}"
         (program,) = json.loads(steps[-1][1])
         assert program in about["scripts"]
+
+
+class TestRemoteWorker:
+    def test_it_needs_the_image_a_token_and_an_address_alone(self) -> None:
+        yaml = pytest.importorskip("yaml")
+        text = (COMPOSE.parent / "remote-worker.yaml").read_text()
+        asked = re.findall(r"\$\{(\w+):\?[^}]+\}", text)
+        assert asked == ["TRACECUP_WORKER_TOKEN", "CONTEST_URL"]
+        filled = re.sub(r"\$\{\w+:\?[^}]+\}", "https://told", text)
+        (worker,) = yaml.safe_load(filled)["services"].values()
+        assert set(worker) == {"image", "build", "restart", "environment", "command"}
+        assert (worker["image"], worker["build"]) == tuple(
+            compose()["services"]["worker1"][key] for key in ("image", "build")
+        )
+        assert set(worker["environment"]) == {TOKEN_VARIABLE}
+        parse(worker["command"])
 
 
 class TestNginx:

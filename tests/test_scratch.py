@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import errno
 import os
+import tempfile
 from collections import namedtuple
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -37,6 +40,54 @@ class TestEmpty:
         monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(100, 90, 10))
         with pytest.raises(UnreadableFile, match=r"0\.0 GiB are free.*TRACECUP_SCRATCH"):
             soft_links(np.zeros((4, 4)))
+
+    def test_room_is_taken_at_once(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+        opened, made = tempfile.TemporaryFile, []
+
+        def noting(dir: str) -> IO[bytes]:
+            file = opened(dir=dir)
+            made.append(os.dup(file.fileno()))
+            return file
+
+        monkeypatch.setattr("tempfile.TemporaryFile", noting)
+        array = scratch.empty(1 << 20, np.int8)
+        told = os.fstat(made[0])
+        os.close(made[0])
+        assert (len(array), told.st_size) == (1 << 20, 1 << 20)
+        assert told.st_blocks * 512 >= 1 << 20
+
+    def test_two_arrays_do_not_share_the_same_room(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+        monkeypatch.setenv("TRACECUP_SCRATCH", str(tmp_path))
+        monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(40, 0, 40))
+        left = [40]
+
+        def take(file: int, offset: int, n_bytes: int) -> None:
+            if n_bytes > left[0]:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            left[0] -= n_bytes
+            os.truncate(file, n_bytes)
+
+        monkeypatch.setattr("os.posix_fallocate", take)
+        kept = scratch.empty(30, np.int8)
+        with pytest.raises(UnreadableFile, match="needs a place"):
+            scratch.empty(30, np.int8)
+        kept[:] = 1
+        assert kept.sum() == 30
+
+    def test_a_file_system_that_reserves_nothing(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(file: int, offset: int, n_bytes: int) -> None:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+        monkeypatch.setenv("TRACECUP_HELD_MIB", "0")
+        monkeypatch.setenv("TRACECUP_SCRATCH", str(tmp_path))
+        monkeypatch.setattr("os.posix_fallocate", refuse)
+        assert scratch.empty(30, np.int8).nbytes == 30
 
     def test_a_wrong_limit(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TRACECUP_HELD_MIB", "much")

@@ -5,6 +5,7 @@ The same code then works on a thousand users and on millions; only where the byt
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import shutil
@@ -51,8 +52,9 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = np.float64) -> NDArray[
     """Room for an array, in memory or beyond `held_bytes()` in a file of its own.
 
     The file has no name: it is gone with the array, whatever happens. Pages of it that are not in
-    use count as cache that the system takes back, not as memory of this process. `UnreadableFile`
-    where the disk has no room, before anything is written.
+    use count as cache that the system takes back, not as memory of this process. The disk's room
+    is taken at once, so that no other array can have it; `UnreadableFile` where it has none, before
+    anything is written.
 
     >>> empty((2, 3), np.int32).shape
     (2, 3)
@@ -63,17 +65,36 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike = np.float64) -> NDArray[
     if n_bytes <= held_bytes():
         return np.empty(size, dtype=kind)
     where = folder()
-    free = shutil.disk_usage(where).free
-    if n_bytes > free:
-        raise UnreadableFile(
-            where,
-            f"an array of {n_bytes / 2**30:.1f} GiB needs a place, {free / 2**30:.1f} GiB are "
-            f"free; let {FOLDER_VARIABLE} name a folder with more, or ask for less (fewer users, "
-            "match=argmax)",
-        )
+    if n_bytes > shutil.disk_usage(where).free:
+        raise _no_room(where, n_bytes)
     with tempfile.TemporaryFile(dir=where) as file:
-        file.truncate(n_bytes)
+        try:
+            _reserve(file.fileno(), n_bytes)
+        except OSError as error:
+            raise _no_room(where, n_bytes) from error
         return np.asarray(np.memmap(file, kind, "r+", shape=size))
+
+
+def _reserve(file: int, n_bytes: int) -> None:
+    """Make a file so long, with room on the disk: a page without any would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        try:
+            return os.posix_fallocate(file, 0, n_bytes)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+    # macOS, Windows and some file systems reserve nothing: what was free a moment ago has to do.
+    return os.truncate(file, n_bytes)
+
+
+def _no_room(where: str, n_bytes: int) -> UnreadableFile:
+    free = shutil.disk_usage(where).free
+    return UnreadableFile(
+        where,
+        f"an array of {n_bytes / 2**30:.1f} GiB needs a place, {free / 2**30:.1f} GiB are "
+        f"free; let {FOLDER_VARIABLE} name a folder with more, or ask for less (fewer users, "
+        "match=argmax)",
+    )
 
 
 def filled(shape: int | Sequence[int], value: float, dtype: DTypeLike) -> NDArray[Any]:

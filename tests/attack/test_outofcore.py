@@ -18,7 +18,7 @@ from tracecup.attack import (
 )
 from tracecup.attack.outofcore import count_scores, identify_files, read_case
 from tracecup.city import Clock, ContestClock
-from tracecup.errors import InvalidFile
+from tracecup.errors import InvalidFile, MissingPackage
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_released, write_traces
 from tracecup.traces.visitfiles import VisitCounts, read_visit_counts
@@ -96,6 +96,15 @@ class TestIdentifyFiles:
         case = make_case(5, users=12, days=2, sizes=(1, 3, 0))
         files = written(case, tmp_path)
         assert identify_files(VisitProbR(), case.city, *files) == VisitProbR().identify(case)
+
+    @pytest.mark.parametrize("attack", [VisitProbR(), BayesR(match="argmax"), FuzzyR()])
+    def test_a_device_that_is_not_there_is_told_before_files_are_read(
+        self, attack: ReidAttack, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.device.arrays.find_spec", lambda name: None)
+        clock, nowhere = ContestClock.regular(days=2, slots=3), tmp_path / "missing.parquet"
+        with pytest.raises(MissingPackage, match="install tracecup"):
+            identify_files(attack, case.city, clock, nowhere, nowhere, "cuda")
 
 
 class TestReadCase:

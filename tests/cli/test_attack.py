@@ -18,6 +18,7 @@ from tracecup.attack import (
     Measure,
     ReidAttack,
     VisitProbR,
+    assignment_table,
     greedy_table,
 )
 from tracecup.city import City, ContestClock, Grid, write_city, write_clock
@@ -144,6 +145,44 @@ class TestReid:
         monkeypatch.setattr("tracecup.attack.base.device_arrays", lambda name: NumpyArrays(8, 4))
         assert run(["attack", "reid", "Markov-R", *cuda]) == 2
         assert run(["attack", "reid", "VisitProb-R", *cuda, "--match", "greedy"]) == 2
+
+    @pytest.mark.parametrize("ending", ["csv", "parquet"])
+    def test_the_gap_of_an_assignment_on_shortlists_is_told(
+        self,
+        ending: str,
+        files: list[str],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        if ending == "parquet":
+            files = [word.replace("traces_x.csv", "traces_x.parquet") for word in files]
+            write_traces(tmp_path / "reftraces_x.parquet", REFERENCE)
+            write_released(tmp_path / "pubtraces_x.parquet", RELEASED)
+            monkeypatch.setattr("tracecup.safeio.DEFAULT_LIMITS", Limits(max_rows=100))
+        command = ["attack", "reid", "VisitProb-R", *files, "--match", "assignment"]
+        assert run(command) == 0
+        assert "assignment" not in json.loads(capsys.readouterr().out)
+        monkeypatch.setitem(assignment_table.__kwdefaults__, "most_held", 10)
+        assert run(command) == 0
+        told = json.loads(capsys.readouterr().out)["assignment"]
+        assert 0 <= told["gap"] <= 20e-9
+        assert (told["passes"] >= 1, told["pairs"] >= 20) == (True, True)
+        assert run([word for word in command if word != "--json"]) == 0
+        assert "no assignment has a sum more than" in " ".join(capsys.readouterr().out.split())
+
+    def test_a_missing_device_is_told_before_files_are_read(
+        self,
+        files: list[str],
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setattr("tracecup.device.arrays.find_spec", lambda name: None)
+        (tmp_path / "reftraces_x.csv").unlink()
+        (tmp_path / "pubtraces_x.csv").unlink()
+        assert run(["attack", "reid", "VisitProb-R", *files, "--device", "cuda"]) != 0
+        assert "install tracecup[gpu]" in capsys.readouterr().err
 
     def test_people_get_a_table(self, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["attack", "reid", "VisitProb-R", *files[:-1]]) == 0

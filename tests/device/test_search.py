@@ -67,6 +67,30 @@ class TestBestMatches:
         assert found.certified == 0.0
         assert list(found.best) == exact(weights, table)
 
+    def test_what_is_not_certified_can_be_answered_in_another_way(self) -> None:
+        random = np.random.default_rng(5)
+        table = 15.0 + random.random((40, 6)) * 1e-6
+        table[3:5] = table[1]  # equal rows are one in the search, the answers name them all
+        weights = np.ones((3, 6))
+        asked: list[int] = []
+
+        def exactly(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+            asked.extend(rows.tolist())
+            return rows + 36
+
+        found = best_matches(SMALL, SparseRows.of(weights), SparseRows.of(table), exactly=exactly)
+        assert asked == [0, 1, 2]
+        assert list(found.best) == [36, 37, 38]
+
+    @pytest.mark.parametrize("m", [5, 61])
+    def test_a_weighing_without_entries_needs_no_computing(self, m: int) -> None:
+        weights, table = sides(8, m)
+        weights[[1, 4]] = 0.0
+        found = best_matches(SMALL, SparseRows.of(weights), SparseRows.of(table))
+        assert list(found.best) == exact(weights, table)
+        assert found.best[[1, 4]].tolist() == [0, 0]
+        assert (found.asked_again, found.certified) == (0, 1.0)
+
     def test_near_ties_within_few_chunks_are_ranked_in_float64(self) -> None:
         random = np.random.default_rng(6)
         table = np.concatenate([np.full((40, 6), 12.0), np.full((4, 6), 15.0)])

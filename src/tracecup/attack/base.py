@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tracecup.attack.case import Case
 from tracecup.attack.match import MATCH, MATCHES, TAU, match_table
 from tracecup.attack.scores import MatrixScores, Scores
-from tracecup.device import device_arrays
+from tracecup.device import Arrays, device_arrays
 from tracecup.errors import InvalidParameter
 from tracecup.registry import Method, parameter
 from tracecup.rng import Rng
@@ -61,16 +61,27 @@ class ReidAttack(Method):
 
     def identify_on(self, device: str, case: Case, rng: Rng = None) -> IdTable:
         """The same table, found on `device`: `cpu`, or `cuda` for attacks that multiply counts."""
-        if device == "cpu":
+        arrays = arrays_of(device, self)
+        if arrays is None:
             return self.identify(case, rng)
-        arrays = device_arrays(device)
-        if self.match != "argmax":
-            raise InvalidParameter(f"match={self.match} runs on the cpu only; {device} has argmax")
         return IdTable(self.scores(case, rng).best_on(arrays))
 
     def remark(self, case: Case) -> str:
         """What stands beside a score: what the attack knew of this case; "" for nothing."""
         return ""
+
+
+def arrays_of(device: str, attack: ReidAttack) -> Arrays | None:
+    """The arrays of a device for an attack; None for the CPU, an error where it has no way there.
+
+    Asked before files are read.
+    """
+    if device == "cpu":
+        return None
+    arrays = device_arrays(device)
+    if attack.match != "argmax":
+        raise InvalidParameter(f"match={attack.match} runs on the cpu only; {device} has argmax")
+    return arrays
 
 
 class InferenceAttack(Method):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tracecup.attack.base import ReidAttack
+from tracecup.attack.base import ReidAttack, arrays_of
 from tracecup.attack.case import Case
 from tracecup.attack.match import match_table
 from tracecup.attack.models.bags import bags_of_counts
@@ -23,9 +23,7 @@ from tracecup.attack.models.products import MAX_TABLE_ENTRIES, product_scores
 from tracecup.attack.models.visitprob import HomeProbR, VisitProbR
 from tracecup.attack.scores import Scores
 from tracecup.city import City, ContestClock
-from tracecup.device import device_arrays
 from tracecup.engine import map_blocks
-from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
 from tracecup.rng import Rng
 from tracecup.traces import IdTable
@@ -51,11 +49,10 @@ def identify_files(
     works on `read_case`, in the memory of the attack itself.
     """
     attack.check()
+    arrays = arrays_of(device, attack)
     if attack.match == "soft" or not reads_counts(attack) or largest_cell(released) > 1:
         case = read_case(city, clock, reference, released)
         return attack.identify_on(device, case, rng)
-    if attack.match != "argmax" and device != "cpu":
-        raise InvalidParameter(f"match={attack.match} runs on the cpu only; {device} has argmax")
     slots = None
     if isinstance(attack, HomeProbR):
         slots = range(min(attack.slots, clock.original.slots))
@@ -68,9 +65,9 @@ def identify_files(
         scores = attack.scores_of_counts(city, known, theirs)
     else:
         scores = count_scores(known, theirs, city.n_regions)
-    if device == "cpu":
+    if arrays is None:
         return match_table(scores, attack.match)
-    return IdTable(scores.best_on(device_arrays(device)))
+    return IdTable(scores.best_on(arrays))
 
 
 def read_case(city: City, clock: ContestClock, reference: Path, released: Path) -> Case:

@@ -24,7 +24,10 @@ from tracecup.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracecup.attack import Case, ReidAttack
+    from tracecup.attack.match import Assigned
     from tracecup.learn.teach import Lesson
 
 Times = Annotated[Path, typer.Option("--clock", help="Times of the contest: info_time.csv.")]
@@ -89,6 +92,8 @@ def reid(
     from dataclasses import replace
 
     from tracecup.attack import ReidAttack
+    from tracecup.attack.base import arrays_of
+    from tracecup.attack.match import proofs
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
     from tracecup.traces.files import write_inferred_table
@@ -98,12 +103,14 @@ def reid(
     if not isinstance(method, ReidAttack):
         raise InvalidParameter(f"{method.name} is registered as re-identification but is none")
     method = replace(method, match=match) if match else method
+    arrays_of(device, method)  # before files are read
     if are_large(reference, released):
         files = (city, clock, reference, released)
         return _reid_large(method, *files, out, device, seed, as_json)
     case = _load_case(city, clock, reference, released)
     started = time.perf_counter()
-    table = method.identify_on(device, case, seed)
+    with proofs() as proved:
+        table = method.identify_on(device, case, seed)
     seconds = time.perf_counter() - started
     write_inferred_table(out, table)
     named = len(set(table.users.tolist()))
@@ -115,12 +122,14 @@ def reid(
         "users": case.n_users,
         "users_named": named,
         "remark": method.remark(case),
+        **_proof(proved),
         "seconds": seconds,
         "out": str(out),
     }
     rows = [
         ("attack", f"{method} ({method.match})"),
         ("users named", f"{named} of {case.n_users}"),
+        *_proof_rows(proved),
         *((("it knew", remark),) if (remark := method.remark(case)) else ()),
         ("took", f"{seconds:.3f} s"),
         ("written to", str(out)),
@@ -141,6 +150,7 @@ def _reid_large(
     as_json: bool,
 ) -> int:
     """The attack on files that are read in parts."""
+    from tracecup.attack.match import proofs
     from tracecup.attack.outofcore import identify_files
     from tracecup.city import read_clock
     from tracecup.scratch import listening, peak_mb
@@ -148,7 +158,7 @@ def _reid_large(
 
     started = time.perf_counter()
     where, when = load_city(city), read_clock(clock)
-    with progress("attacking") as advance, listening(advance):
+    with progress("attacking") as advance, listening(advance), proofs() as proved:
         table = identify_files(method, where, when, reference, released, device, seed)
     seconds = time.perf_counter() - started
     write_inferred_table(out, table)
@@ -159,6 +169,7 @@ def _reid_large(
         "seed": seed,
         "users": len(table.users),
         "remark": "read in parts",
+        **_proof(proved),
         "peak_mb": peak_mb(),
         "seconds": seconds,
         "out": str(out),
@@ -166,11 +177,29 @@ def _reid_large(
     rows = [
         ("attack", f"{method} ({method.match}), files read in parts"),
         ("users", f"{len(table.users)}"),
+        *_proof_rows(proved),
         ("took", f"{seconds:.3f} s, reading included; {peak_mb()} MB of memory at most"),
         ("written to", str(out)),
     ]
     emit(as_json, payload, table_of("Re-identification", rows))
     return 0
+
+
+def _proof(proved: Sequence[Assigned]) -> dict[str, object]:
+    """How good an assignment on shortlists is at least; nothing where the matrix was held."""
+    found = [{"gap": one.gap, "passes": one.passes, "pairs": one.pairs} for one in proved]
+    return {"assignment": found[-1]} if found else {}
+
+
+def _proof_rows(proved: Sequence[Assigned]) -> list[tuple[str, str]]:
+    return [
+        (
+            "proved",
+            f"no assignment has a sum more than {one.gap:.2g} larger; {one.passes} passes over all "
+            f"scores, {one.pairs / len(one.table.users):.1f} pairs kept a user",
+        )
+        for one in proved
+    ]
 
 
 def trace(

@@ -6,6 +6,7 @@ Whatever the device, the answer is that of float64 with ties to the smallest.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +23,11 @@ SLACK = 1.1
 """Times the tie: candidates are looked for a little further down than ties reach."""
 
 ASKED_AT_ONCE = 64
+SCORES_AT_ONCE = 1 << 26
 TABLE_ROWS_AT_ONCE = 8192
+
+Exactly = Callable[[NDArray[np.int64]], NDArray[np.integer[Any]]]
+"""Numbers of weighings -> the table rows that answer them, found in another way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +58,7 @@ def best_matches(
     tie: float = 1e-9,
     *,
     int8: bool = True,
+    exactly: Exactly | None = None,
 ) -> Found:
     """For every row of `weights` the row of `table` with the largest product, ties to the smallest.
 
@@ -63,7 +69,8 @@ def best_matches(
     3. Open chunks are multiplied in float16; candidates are again those whose upper bound reaches
        the largest lower bound. One candidate is the answer; of several float64 decides.
     4. Where more than 8 chunks or more than 16 rows of a chunk stay open, or the numbers leave
-       float16's range, the weighing is computed against the whole table in float64.
+       float16's range, `exactly` answers the weighing; without it every such one is multiplied
+       with the whole table in float64 by the host. An empty weighing is a tie of all: the first.
     O(rows x table rows x columns) on the device, O(entries) on the host.
 
     >>> from tracecup.device import NumpyArrays
@@ -75,26 +82,32 @@ def best_matches(
     first = table.first_equals()
     kept = np.flatnonzero(first == np.arange(len(table)))
     distinct = table if len(kept) == len(table) else table.take(kept)
-    found = _Search(arrays, weights, distinct, tie, int8).run()
-    return Found(kept[found.best], found.pairs, found.ranked, found.asked_again, found.seconds)
+    return _Search(arrays, weights, distinct, kept, tie, int8).run(exactly)
 
 
 class _Search:
     """One search: what lies on the device, and how long each part took."""
 
     def __init__(
-        self, arrays: Arrays, weights: SparseRows, table: SparseRows, tie: float, int8: bool
+        self,
+        arrays: Arrays,
+        weights: SparseRows,
+        table: SparseRows,
+        names: NDArray[np.int64],
+        tie: float,
+        int8: bool,
     ) -> None:
         self.arrays, self.weights, self.table, self.tie = arrays, weights, table, tie
+        self.names, self.is_empty = names, weights.lengths == 0
         self.small = int8_rounding(table) if int8 else None
         self.half = half_rounding(table, weights)
         self.seconds: dict[str, float] = {}
         self._since = time.perf_counter()
 
-    def run(self) -> Found:
-        """The answer; see `best_matches`."""
+    def run(self, exactly: Exactly | None) -> Found:
+        """The answer by the names of table rows; see `best_matches`."""
         n, half = len(self.weights), self.half
-        best, lost = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_)
+        best, lost = np.zeros(n, dtype=np.int64), ~self.is_empty
         pairs = ranked = 0
         if np.isfinite(half.error) and self.table.values.size and self.weights.values.size:
             right = self.arrays.place(self.table, half.dtype, half.scale, self.arrays.chunk)
@@ -104,8 +117,9 @@ class _Search:
             pairs = sum(len(rows) for _, rows in asked)
             if pairs:
                 ranked = self._decide(left, right, asked, best, lost)
-        again = np.flatnonzero(lost)
-        best[again] = self._whole(again)
+        best, again = self.names[best], np.flatnonzero(lost)
+        if len(again):
+            best[again] = exactly(again) if exactly else self.names[self._whole(again)]
         self._lap("whole rows in float64")
         return Found(best, pairs, ranked, len(again), self.seconds)
 
@@ -127,6 +141,7 @@ class _Search:
             values, places = arrays.chunk_tops(a, b, len(chosen), CHUNKS_KEPT)
             self._lap("first look")
             is_open = self._reaches(values, values[:, :1], rounding)
+            is_open[self.is_empty[chosen]] = False
             full = is_open[:, -1] & (len(right) > arrays.chunk * values.shape[1])
             lost[chosen[full]] = True
             is_open[full] = False
@@ -183,8 +198,9 @@ class _Search:
     def _whole(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The answers of the chosen rows against the whole table, in float64 on the host."""
         answers = np.empty(len(rows), dtype=np.int64)
-        for low in range(0, len(rows), ASKED_AT_ONCE):
-            part = rows[low : low + ASKED_AT_ONCE]
+        step = max(ASKED_AT_ONCE, SCORES_AT_ONCE // len(self.table))
+        for low in range(0, len(rows), step):
+            part = rows[low : low + step]
             asked = self.weights.dense(part)
             scores = np.empty((len(part), len(self.table)))
             for begin in range(0, len(self.table), TABLE_ROWS_AT_ONCE):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from tracecup.attack import MatrixScores, assignment_table
-from tracecup.attack.match import assign_on_shortlists
+from tracecup.attack.match import assign_on_shortlists, shortlists
 from tracecup.attack.match.prices import Pairs, Prices
 from tracecup.errors import InvalidParameter, InvalidTraces, TraceCupError
 
@@ -63,6 +63,24 @@ class TestAssignOnShortlists:
         found = assign_on_shortlists(matrix)
         assert found.is_optimal
         assert found.pairs < 300 * 30
+
+    def test_those_left_over_add_few_pairs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        matrix = np.random.default_rng(6).normal(size=(400, 400))
+        matrix[:, 1::2] = -50.0  # people of whom nothing is known: 200 pseudonyms are left over
+        offered = []
+        of = Pairs.of
+
+        def noting(m: int, rows: object, *more: object) -> Pairs:
+            offered.append(len(rows))
+            return of(m, rows, *more)
+
+        monkeypatch.setattr(Pairs, "of", noting)
+        monkeypatch.setattr(shortlists, "MOST_REST_PAIRS", 1000)
+        found = assign_on_shortlists(matrix)
+        assert offered[0] == 400 * 20
+        assert 190 <= offered[1] <= 1000
+        assert found.is_optimal
+        assert found.value == pytest.approx(largest_sum(matrix), abs=1e-9)
 
     def test_nobody_at_all(self) -> None:
         assert assign_on_shortlists(np.zeros((1, 1))).table.users.tolist() == [0]

@@ -8,8 +8,9 @@ import pytest
 
 from tracecup.attack import Case
 from tracecup.attack.models import bags as module
-from tracecup.attack.models.bags import Bags, bag_cells, bag_visits, visited_regions
+from tracecup.attack.models.bags import Bags, bag_cells, bag_visits, bags_of_counts, visited_regions
 from tracecup.traces import SetTraces, Traces
+from tracecup.traces.visitfiles import VisitCounts
 
 EVERYWHERE = np.ones(35, dtype=np.bool_)
 
@@ -20,8 +21,9 @@ def contents(bags: Bags, pseudonym: int) -> dict[tuple[int, ...], float]:
         tuple(bags.row_regions[low:high].tolist())
         for low, high in zip(bags.row_offsets[:-1], bags.row_offsets[1:], strict=True)
     ]
-    n = bags.lengths[pseudonym]
-    entries = zip(bags.ids[pseudonym, :n], bags.weights[pseudonym, :n], strict=True)
+    begin = bags.begins[pseudonym]
+    own = slice(begin, begin + bags.lengths[pseudonym])
+    entries = zip(bags.ids[own], bags.weights[own], strict=True)
     return {lists[row]: float(weight) for row, weight in entries}
 
 
@@ -92,3 +94,27 @@ class TestBagVisits:
     def test_everything_deleted(self) -> None:
         bags = bag_visits(SetTraces.of_cells([[[], []]]), 5)
         assert bags.lengths.tolist() == [0]
+
+    def test_one_large_bag_does_not_make_all_large(self) -> None:
+        cells = [[[region] for region in range(5)], *([[2]] + [[]] * 4 for _ in range(99))]
+        bags = bag_visits(SetTraces.of_cells(cells), 5)
+        assert bags.weights.nbytes == 8 * (5 + 99)
+        assert contents(bags, 99) == {(2,): 1.0}
+
+
+class TestBagsOfCounts:
+    def test_memory_grows_with_entries_not_with_the_largest_bag(self) -> None:
+        offsets = np.concatenate([[0, 400], 400 + np.arange(1, 1000)]).astype(np.int64)
+        regions = np.concatenate([np.arange(400), np.full(999, 7)]).astype(np.int32)
+        bags = bags_of_counts(VisitCounts(offsets, regions, np.full(1399, 3, np.int32)), 400)
+        assert (bags.ids.size, bags.weights.size) == (1399, 1399)
+        assert len(contents(bags, 0)) == 400
+        assert contents(bags, 999) == {(7,): 3.0}
+
+
+class TestOf:
+    def test_some_pseudonyms_in_their_order(self) -> None:
+        bags = bag_visits(SetTraces.of_cells([[[0], [1]], [[2], [2]], [[3], []]]), 5)
+        some = bags.of(np.array([2, 1]))
+        assert [contents(some, k) for k in range(2)] == [{(3,): 1.0}, {(2,): 2.0}]
+        assert some.cells.tolist() == [1, 2]

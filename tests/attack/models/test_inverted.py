@@ -18,10 +18,12 @@ Make = Callable[..., Case]
 def random_bags(random: np.random.Generator, m: int, rows: int) -> Bags:
     """Up to six rows a pseudonym, some none, with whole weights, some 0: many scores are equal."""
     lengths = random.integers(0, 7, size=m)
-    ids = np.array([random.choice(rows, size=6, replace=False) for _ in range(m)], dtype=np.int32)
-    weights = random.integers(0, 3, size=(m, 6)).astype(np.float64)
-    every = np.arange(rows + 1, dtype=np.int64)
-    return Bags(ids, weights, lengths, lengths, every, every[:-1].astype(np.int32))
+    ids = np.concatenate([random.choice(rows, size=6, replace=False) for _ in range(m)])
+    weights = random.integers(0, 3, size=6 * m).astype(np.float64)
+    begins, every = np.arange(m) * 6, np.arange(rows + 1, dtype=np.int64)
+    return Bags(
+        ids.astype(np.int32), weights, begins, lengths, lengths, every, every[:-1].astype(np.int32)
+    )
 
 
 class TestOfferByLists:
@@ -35,8 +37,8 @@ class TestOfferByLists:
         offer_by_lists(bags, Lists.of(csr_array(table.T)), running)
         slow = np.zeros((m, m))
         for k in range(m):
-            for j in range(bags.lengths[k]):
-                slow[k] += bags.weights[k, j] * table[bags.ids[k, j]]
+            for i in range(6 * k, 6 * k + bags.lengths[k]):
+                slow[k] += bags.weights[i] * table[bags.ids[i]]
         expected = [int(np.flatnonzero(row >= row.max() - 1e-9)[0]) for row in slow]
         decided = np.setdiff1d(np.arange(m), running.undecided())
         assert len(decided) > 190
@@ -46,9 +48,9 @@ class TestOfferByLists:
 class TestShared:
     def test_by_hand(self) -> None:
         table = np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
-        ids, lengths = np.array([[0, 1], [1, 0]], dtype=np.int32), np.array([2, 1])
+        ids, lengths = np.array([0, 1, 1, 0], dtype=np.int32), np.array([2, 1])
         offsets = np.array([0, 1, 2])
-        bags = Bags(ids, np.ones((2, 2)), lengths, lengths, offsets, ids[0])
+        bags = Bags(ids, np.ones(4), np.array([0, 2]), lengths, lengths, offsets, ids[:2])
         # Row 0 has two users above 0 and stands in one bag; row 1 has none.
         assert shared(bags, csr_array(table.T)) == pytest.approx(2 / 9)
 

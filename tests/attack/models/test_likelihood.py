@@ -17,6 +17,8 @@ from tracecup.attack.models.products import ProductScores
 from tracecup.attack.models.running import Running
 from tracecup.attack.scores import Scores
 from tracecup.city import Clock
+from tracecup.device import NumpyArrays
+from tracecup.errors import InvalidParameter
 from tracecup.traces import SetTraces, Traces
 
 TABLE, CELLWISE = 1 << 25, 0
@@ -142,6 +144,8 @@ class TestVisitScores:
         assert isinstance(fits, ProductScores)
         too_many = visit_scores(case.reference, case.released, 35, max_table_entries=47)
         assert isinstance(too_many, CellwiseScores)
+        with pytest.raises(InvalidParameter, match="this release is attacked on the cpu only"):
+            too_many.best_on(NumpyArrays())
 
     def test_blocks_of_users_where_the_table_is_too_large(
         self, make_case: Callable[..., Case], monkeypatch: pytest.MonkeyPatch

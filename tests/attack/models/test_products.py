@@ -24,8 +24,9 @@ def dense_bags(weights: NDArray[np.float64]) -> Bags:
     """Bags that name every row once."""
     m, rows = weights.shape
     return Bags(
-        np.tile(np.arange(rows, dtype=np.int32), (m, 1)),
-        np.ascontiguousarray(weights, dtype=np.float64),
+        np.tile(np.arange(rows, dtype=np.int32), m),
+        weights.astype(np.float64).reshape(-1),
+        np.arange(m) * rows,
         np.full(m, rows),
         np.full(m, rows),
         np.arange(rows + 1),
@@ -85,7 +86,7 @@ class TestProductScores:
     def test_undefined_entries_are_not_read(self) -> None:
         weights, table, bias = random_parts(2, 5, 4)
         bags = dense_bags(weights)
-        bags.ids[:, 3], bags.weights[:, 3], bags.lengths[:] = 1_000_000, np.nan, 3
+        bags.ids[3::4], bags.weights[3::4], bags.lengths[:] = 1_000_000, np.nan, 3
         scores = product(bags, table, bias)
         wanted = weights[:, :3] @ table[:3] + bias
         assert scores.rows(0, 5) == pytest.approx(wanted, abs=1e-12)
@@ -170,6 +171,20 @@ class TestBestOn:
         bags = dense_bags(weights)
         bags.lengths[:] = 5  # and what lies beyond is not read
         scores = product(bags, table, np.zeros(30), step=7)
+        assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
+
+    @pytest.mark.parametrize("biased", [0.0, 1e-7])
+    def test_what_a_device_leaves_open_is_searched_as_on_the_cpu(
+        self, biased: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.device.search._Search._whole", None)  # 64 rows at a time
+        random = np.random.default_rng(5)
+        table = 15.0 + random.random((6, 60)) * 1e-6  # all within 1e-5 of each other
+        weights = random.integers(1, 4, (60, 6)).astype(float)
+        weights[[7, 30]] = 0.0
+        bags = dense_bags(weights)
+        bags.lengths[[11, 31]] = 0
+        scores = product(bags, table, biased * random.random(60), step=25)
         assert scores.best_on(NumpyArrays(4, 4)).tolist() == scores.best().tolist()
 
     def test_entries_of_a_table_are_those_of_the_turned_one(self) -> None:

@@ -4,7 +4,7 @@ With repetitions, or one to one: greedily, optimally or by soft links.
 """
 
 from tracecup.attack.match.argmax import argmax_table
-from tracecup.attack.match.assignment import assignment_table
+from tracecup.attack.match.assignment import assignment_table, proofs
 from tracecup.attack.match.greedy import greedy_table
 from tracecup.attack.match.link import (
     LINKS,
@@ -32,5 +32,6 @@ __all__ = [
     "link_one_to_one",
     "log_sinkhorn",
     "match_table",
+    "proofs",
     "soft_links",
 ]

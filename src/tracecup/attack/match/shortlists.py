@@ -29,6 +29,9 @@ PASSES = 200
 REST_PAIRS = 256
 """Pairs per pseudonym, of all together, that may be added among those the lists leave over."""
 
+MOST_REST_PAIRS = 1 << 24
+"""And no more than so many, half a gigabyte; one for each of those left over is enough."""
+
 
 @dataclass(frozen=True, eq=False)
 class Assigned:
@@ -131,7 +134,7 @@ def _made_feasible(scores: Scores, pairs: Pairs) -> Pairs:
     if len(lonely) == 0:
         return pairs
     free = np.setdiff1d(np.arange(m), user_of[user_of >= 0]).astype(np.int32)
-    each = min(len(free), max(1, REST_PAIRS * m // len(lonely)))
+    each = min(len(free), max(1, min(REST_PAIRS * m, MOST_REST_PAIRS) // len(lonely)))
     steps = (np.arange(len(lonely))[:, None] + np.arange(each)) % len(free)
     offered, gains = free[steps], np.empty(steps.shape)
     for low, high in _touched_blocks(scores, lonely):

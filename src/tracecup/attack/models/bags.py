@@ -5,7 +5,7 @@ A likelihood that treats slots alike needs every distinct cell once, however oft
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,16 @@ from tracecup.traces.visitfiles import VisitCounts
 
 @dataclass(frozen=True, eq=False)
 class Bags:
-    """Entry j of pseudonym k: row `ids[k, j]` with weight `weights[k, j]`, j < `lengths[k]`.
+    """Entry j of pseudonym k, j < `lengths[k]`: row `ids[i]`, weight `weights[i]`, i = begins[k]+j.
 
-    What lies beyond `lengths[k]` is undefined. A row stands for the list of regions
+    What no bag names is undefined. A row stands for the list of regions
     `row_regions[row_offsets[d] : row_offsets[d + 1]]`; `cells[k]` counts the cells of the
     pseudonym that are not deleted, whether or not they stand in its bag.
     """
 
     ids: NDArray[np.int32]
     weights: NDArray[np.float64]
+    begins: NDArray[np.int64]
     lengths: NDArray[np.int64]
     cells: NDArray[np.int64]
     row_offsets: NDArray[np.int64]
@@ -38,17 +39,22 @@ class Bags:
         """Number of distinct cells, D."""
         return len(self.row_offsets) - 1
 
+    def of(self, pseudonyms: slice | NDArray[np.int64]) -> Bags:
+        """The bags of some pseudonyms; entries are not copied."""
+        begins, lengths = self.begins[pseudonyms], self.lengths[pseudonyms]
+        return replace(self, begins=begins, lengths=lengths, cells=self.cells[pseudonyms])
+
 
 def bags_of_counts(visits: VisitCounts, n_regions: int) -> Bags:
-    """Regions and how often each pseudonym was there, as bags."""
+    """Regions and how often each pseudonym was there, as bags; 8 bytes an entry are new."""
     lengths = np.diff(visits.offsets)
-    width = int(lengths.max(initial=1))
-    ids = np.zeros((len(lengths), width), dtype=np.int32)
-    weights = np.zeros((len(lengths), width))
-    real = np.arange(width) < lengths[:, None]
-    ids[real], weights[real] = visits.regions, visits.counts
+    weights = scratch.empty(len(visits.counts))
+    weights[:] = visits.counts
     every = np.arange(n_regions + 1, dtype=np.int64)
-    return Bags(ids, weights, lengths, lengths, every, every[:-1].astype(np.int32))
+    return Bags(
+        visits.regions, weights, visits.offsets[:-1], lengths, lengths,
+        every, every[:-1].astype(np.int32),
+    )  # fmt: skip
 
 
 def visited_regions(traces: Traces, n_regions: int) -> NDArray[np.bool_]:
@@ -69,7 +75,8 @@ def bag_cells(
     blocks' sets are merged the same way. O(regions in the release), in threads.
     """
     m, times = released.shape
-    ids, weights = scratch.empty((m, times), np.int32), scratch.empty((m, times))
+    ids, weights = scratch.empty(m * times, np.int32), scratch.empty(m * times)
+    begins = np.arange(m, dtype=np.int64) * times
     lengths, cells = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
 
     def find(low: int, high: int) -> tuple[int, int, NDArray[np.bool_], NDArray[np.int64]]:
@@ -77,7 +84,7 @@ def bag_cells(
         first = np.empty(min(max_sets, (high - low) * times) + 1, dtype=np.int64)
         n_sets = _fill_bags(
             released.offsets, released.regions, times, low, high, used, first,
-            ids, weights, lengths, cells,
+            ids, weights, begins, lengths, cells,
         )  # fmt: skip
         return low, high, used, first[:n_sets]
 
@@ -99,8 +106,8 @@ def bag_cells(
     for low, high, _, first in blocks:
         local = rows_of_sets[set_of[begin : begin + len(first)]]
         begin += len(first)
-        _rename(np.concatenate([rows_of_singles, local]), low, high, ids, weights, lengths)
-    return Bags(ids, weights, lengths, cells, row_offsets, row_regions)
+        _rename(np.concatenate([rows_of_singles, local]), low, high, ids, weights, begins, lengths)
+    return Bags(ids, weights, begins, lengths, cells, row_offsets, row_regions)
 
 
 def bag_visits(released: SetTraces, n_regions: int) -> Bags:
@@ -109,19 +116,20 @@ def bag_visits(released: SetTraces, n_regions: int) -> Bags:
     Rows are regions (row d = region d); the weights are the counts, in float64.
     """
     m, times = released.shape
-    members = np.diff(released.offsets[::times])
-    width = min(n_regions, int(members.max(initial=0)))
-    ids, weights = scratch.empty((m, width), np.int32), scratch.empty((m, width))
+    most = np.minimum(np.diff(released.offsets[::times]), n_regions)
+    ends = np.cumsum(most)
+    begins, n_entries = ends - most, int(most.sum())
+    ids, weights = scratch.empty(n_entries, np.int32), scratch.empty(n_entries)
     lengths, cells = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     map_blocks(
         lambda low, high: _fill_visits(
             released.offsets, released.regions, times, low, high, n_regions,
-            ids, weights, lengths, cells,
+            ids, weights, begins, lengths, cells,
         ),
         m,
     )  # fmt: skip
     every = np.arange(n_regions + 1, dtype=np.int64)
-    return Bags(ids, weights, lengths, cells, every, every[:-1].astype(np.int32))
+    return Bags(ids, weights, begins, lengths, cells, every, every[:-1].astype(np.int32))
 
 
 def distinct_sets(
@@ -225,6 +233,7 @@ def _fill_bags(
     first: NDArray[np.int64],
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     cells: NDArray[np.int64],
 ) -> int:
@@ -239,6 +248,7 @@ def _fill_bags(
     n_sets = 0
     for p in range(low, high):
         n, kept = 0, 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
         for cell in range(p * times, (p + 1) * times):
             size = offsets[cell + 1] - offsets[cell]
             if size == 0:
@@ -255,12 +265,12 @@ def _fill_bags(
                         return n_sets
                 symbol = np.int64(n_regions + number)
             if counts[symbol] == 0:
-                ids[p, n] = symbol
+                own_ids[n] = symbol
                 n += 1
             counts[symbol] += 1
         for j in range(n):
-            weights[p, j] = counts[ids[p, j]]
-            counts[ids[p, j]] = 0
+            own_weights[j] = counts[own_ids[j]]
+            counts[own_ids[j]] = 0
         lengths[p] = n
         cells[p] = kept
     return n_sets
@@ -307,15 +317,17 @@ def _rename(
     high: int,
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> None:
     """Give the entries of pseudonyms low..high-1 their row numbers; drop those without a row."""
     for p in range(low, high):
         n = 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
         for j in range(lengths[p]):
-            row = rows[ids[p, j]]
+            row = rows[own_ids[j]]
             if row >= 0:
-                ids[p, n], weights[p, n] = row, weights[p, j]
+                own_ids[n], own_weights[n] = row, own_weights[j]
                 n += 1
         lengths[p] = n
 
@@ -330,12 +342,14 @@ def _fill_visits(
     n_regions: int,
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     cells: NDArray[np.int64],
 ) -> None:
     counts = np.zeros(n_regions)
     for p in range(low, high):
         n, kept = 0, 0
+        own_ids, own_weights = ids[begins[p] :], weights[begins[p] :]
         for cell in range(p * times, (p + 1) * times):
             begin, end = offsets[cell], offsets[cell + 1]
             if end == begin:
@@ -343,11 +357,11 @@ def _fill_visits(
             kept += 1
             for k in range(begin, end):
                 if counts[regions[k]] == 0.0:
-                    ids[p, n] = regions[k]
+                    own_ids[n] = regions[k]
                     n += 1
                 counts[regions[k]] += 1.0 / (end - begin)
         for j in range(n):
-            weights[p, j] = counts[ids[p, j]]
-            counts[ids[p, j]] = 0.0
+            own_weights[j] = counts[own_ids[j]]
+            counts[own_ids[j]] = 0.0
         lengths[p] = n
         cells[p] = kept

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from tracecup.attack.models.running import Running, enter, threshold
 from tracecup.attack.scores import Scores, best_of_rows
+from tracecup.device import Arrays
 from tracecup.engine import map_blocks
+from tracecup.errors import InvalidParameter
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
 
@@ -52,6 +54,13 @@ class CellwiseScores(Scores):
 
         map_blocks(work, high - low)
         return out
+
+    def best_on(self, arrays: Arrays) -> NDArray[np.int32]:
+        """An error: what a device multiplies is not there for such a release."""
+        raise InvalidParameter(
+            "this release is attacked on the cpu only: nearly all of its cells are different sets "
+            "of regions, so that they are scored one by one; a device multiplies counts of cells"
+        )
 
     def best(self) -> NDArray[np.int32]:
         """The best user of every pseudonym, ties to the smallest; every block is made once."""

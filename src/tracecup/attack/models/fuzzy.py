@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tracecup import scratch
 from tracecup.attack.base import ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.models.bags import Bags, bag_visits, bags_of_counts
@@ -122,11 +123,11 @@ class FuzzyR(ReidAttack):
 
 def _weighed(bags: Bags, idf: NDArray[np.float64], log: bool) -> tuple[Bags, NDArray[np.float64]]:
     """The bags of counts with 2 p as weights, and |p|^2 of every pseudonym."""
-    weights, squares = np.empty_like(bags.weights), np.empty(len(bags.lengths))
+    weights, squares = scratch.empty(len(bags.weights)), np.empty(len(bags.lengths))
     map_blocks(
         lambda low, high: _weigh_bags(
-            bags.ids[low:high], bags.weights[low:high], bags.lengths[low:high],
-            idf, log, weights[low:high], squares[low:high],
+            bags.ids, bags.weights, bags.begins[low:high], bags.lengths[low:high],
+            idf, log, weights, squares[low:high],
         ),
         len(squares),
     )  # fmt: skip
@@ -142,6 +143,7 @@ def _term_weight(count: float, log: bool) -> float:
 def _weigh_bags(
     ids: NDArray[np.int32],
     counts: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     idf: NDArray[np.float64],
     log: bool,
@@ -150,9 +152,11 @@ def _weigh_bags(
 ) -> None:
     for k in range(len(lengths)):
         squares[k] = 0.0
+        own = slice(begins[k], begins[k] + lengths[k])
+        own_ids, own_counts, own_weights = ids[own], counts[own], weights[own]
         for j in range(lengths[k]):
-            p = _term_weight(counts[k, j], log) * idf[ids[k, j]]
-            weights[k, j] = 2.0 * p
+            p = _term_weight(own_counts[j], log) * idf[own_ids[j]]
+            own_weights[j] = 2.0 * p
             squares[k] += p * p
 
 

@@ -76,7 +76,7 @@ def shared(bags: Bags, table: sparse.csr_array) -> float:
     """
     users, rows = table.shape
     asked = np.zeros(rows, dtype=np.int64)
-    _count_ids(bags.ids, bags.lengths, asked)
+    _count_ids(bags.ids, bags.begins, bags.lengths, asked)
     held = np.bincount(table.indices, minlength=rows)
     pairs = max(1, int(bags.lengths.sum()) * int(users))
     return float(asked @ held) / pairs
@@ -95,7 +95,7 @@ def offer_by_lists(bags: Bags, lists: Lists, running: Running) -> None:
     def work(low: int, high: int) -> None:
         at = slice(low, high)
         _offer(
-            bags.ids[at], bags.weights[at], bags.lengths[at], lists.start, lists.users,
+            bags.ids, bags.weights, bags.begins[at], bags.lengths[at], lists.start, lists.users,
             lists.values, lists.top, lists.offsets, lists.rows, lists.row_values,
             running.users[at], running.scores[at], running.counts[at],
         )  # fmt: skip
@@ -120,10 +120,15 @@ def _log_shares(
 
 
 @kernel
-def _count_ids(ids: NDArray[np.int32], lengths: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+def _count_ids(
+    ids: NDArray[np.int32],
+    begins: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> None:
     for k in range(len(lengths)):
-        for j in range(lengths[k]):
-            rows[ids[k, j]] += 1
+        for i in range(begins[k], begins[k] + lengths[k]):
+            rows[ids[i]] += 1
 
 
 @kernel
@@ -235,6 +240,7 @@ def _read_lists(  # noqa: PLR0912 - a search in one loop, whose lists it shares
 def _offer(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     start: NDArray[np.int64],
     listed: NDArray[np.int32],
@@ -252,9 +258,11 @@ def _offer(
     everybody = np.arange(m).astype(np.int32)
     for k in range(len(lengths)):
         n = lengths[k]
+        rows_asked = ids[begins[k] : begins[k] + n]
+        row_weights = weights[begins[k] : begins[k] + n]
         needed = threshold(scores[k], counts, k, 1.1)
         n_seen, rest, needed = _read_lists(
-            ids[k], weights[k], n, start, listed, values, top, offsets, rows, row_values,
+            rows_asked, row_weights, n, start, listed, values, top, offsets, rows, row_values,
             needed, sums, seen,
         )  # fmt: skip
         kept = 0
@@ -267,7 +275,7 @@ def _offer(
         chosen = everybody if rest >= needed - TIE else np.sort(seen[:kept])
         for u in chosen:
             own = slice(offsets[u], offsets[u + 1])
-            total = _score(ids[k], weights[k], n, rows[own], row_values[own])
+            total = _score(rows_asked, row_weights, n, rows[own], row_values[own])
             enter(users[k], scores[k], counts, k, u, total)
         for s in range(n_seen):
             sums[seen[s]] = 0.0

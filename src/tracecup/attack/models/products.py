@@ -94,15 +94,19 @@ class ProductScores(Scores):
         return self._rows_of(slice(low, high))
 
     def best(self) -> NDArray[np.int32]:
-        running = Running.of(self.n_users)
-        if not self._show_lists(running):
+        return self._best_of(np.arange(self.n_users))
+
+    def _best_of(self, pseudonyms: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The best user of each of these pseudonyms."""
+        bags, running = self._bags.of(pseudonyms), Running.of(len(pseudonyms))
+        if not self._show_lists(bags, running):
             for begin, end in self._user_blocks():
-                self._show(begin, end, running)
+                self._show(bags, begin, end, running)
         best, undecided = running.best(), running.undecided()
         for low in range(0, len(undecided), 16):
             asked = undecided[low : low + 16]
             answer = np.empty(len(asked), dtype=np.int32)
-            best_of_rows(self._rows_of(asked), answer)
+            best_of_rows(self._rows_of(pseudonyms[asked]), answer)
             best[asked] = answer
         return best
 
@@ -111,21 +115,21 @@ class ProductScores(Scores):
 
         O(rows of the table x users^2) there; see `tracecup.device.best_matches`. A bias becomes
         two columns of the table that every pseudonym has with weight 1; see `bias_columns`.
+        Pseudonyms that the device leaves open, such as those with many users close together, are
+        answered here as in `best()`.
         """
         parts, biases = [], []
         for begin, end in self._user_blocks():
             table, bias = self._columns(begin, end)
             parts.append(sparse_rows(table))
             biases.append(bias)
-        bags = self._bags
-        real = (np.arange(bags.ids.shape[1]) < bags.lengths[:, None]) & (bags.weights > 0)
-        offsets = np.concatenate([[0], np.cumsum(real.sum(axis=1))])
-        weights = SparseRows(offsets, bags.ids[real], bags.weights[real], bags.n_rows)
+        weights = weighings(self._bags)
         known, bias = SparseRows.joined(parts), np.concatenate(biases)
         if bias.any():
             known = known.widened(bias_columns(bias))
             weights = weights.widened(np.ones((len(weights), 2)))
-        return best_matches(arrays, weights, known, TIE).best.astype(np.int32)
+        found = best_matches(arrays, weights, known, TIE, exactly=self._best_of)
+        return found.best.astype(np.int32)
 
     def row_blocks(self) -> list[tuple[int, int]]:
         """Bounds of blocks of pseudonyms; larger ones (512 MiB) where each makes the table anew."""
@@ -139,42 +143,48 @@ class ProductScores(Scores):
         m, step = self.n_users, self._step
         return [(low, min(low + step, m)) for low in range(0, m, step)]
 
-    def _show_lists(self, running: Running) -> bool:
+    def _show_lists(self, bags: Bags, running: Running) -> bool:
         """Show all users by an inverted index, if few of them share a row."""
         if self._entries is None or self.n_users <= ONE_TILE:
             return False
         entries = self._entries()
-        if shared(self._bags, entries) > MOST_SHARED:
+        if shared(bags, entries) > MOST_SHARED:
             return False
-        offer_by_lists(self._bags, Lists.of(entries), running)
+        offer_by_lists(bags, Lists.of(entries), running)
         return True
 
-    def _show(self, begin: int, end: int, running: Running) -> None:
-        """Show users begin..end-1 to every pseudonym."""
+    def _show(self, bags: Bags, begin: int, end: int, running: Running) -> None:
+        """Show users begin..end-1 to the pseudonyms of these bags."""
         table, bias = self._columns(begin, end)
-        bags, unbiased = self._bags, not bias.any()
+        unbiased = not bias.any()
         tiles, alone = _tiles(table), end - begin == self.n_users
 
         def work(low: int, high: int) -> None:
             at = slice(low, high)
             _offer(
-                bags.ids[at], bags.weights[at], bags.lengths[at], tiles, table, bias, unbiased,
-                alone, begin, running.users[at], running.scores[at], running.counts[at],
+                bags.ids, bags.weights, bags.begins[at], bags.lengths[at], tiles, table, bias,
+                unbiased, alone, begin, running.users[at], running.scores[at], running.counts[at],
             )  # fmt: skip
 
-        map_blocks(work, self.n_users)
+        map_blocks(work, len(bags.lengths))
 
     def _rows_of(self, pseudonyms: slice | NDArray[np.int64]) -> NDArray[np.float64]:
         """Scores of the chosen pseudonyms, one block of the table after the other."""
-        bags, constant = self._bags, self._constant[pseudonyms]
-        ids, weights = bags.ids[pseudonyms], bags.weights[pseudonyms]
-        lengths = bags.lengths[pseudonyms]
-        out = np.empty((len(lengths), self.n_users))
+        bags, constant = self._bags.of(pseudonyms), self._constant[pseudonyms]
+        out = np.empty((len(bags.lengths), self.n_users))
         for begin, end in self._user_blocks():
-            _score_block(
-                ids, weights, lengths, *self._columns(begin, end), constant, out[:, begin:end]
-            )
+            _score_block(bags, *self._columns(begin, end), constant, out[:, begin:end])
         return out
+
+
+def weighings(bags: Bags) -> SparseRows:
+    """The entries of all bags that weigh anything, one bag after the other."""
+    offsets = np.concatenate([[0], np.cumsum(bags.lengths)])
+    at = np.arange(offsets[-1]) + np.repeat(bags.begins - offsets[:-1], bags.lengths)
+    ids, weights = bags.ids[at], bags.weights[at]
+    real = weights > 0
+    before = np.concatenate([[0], np.cumsum(real)])
+    return SparseRows(before[offsets], ids[real], weights[real], bags.n_rows)
 
 
 def sparse_rows(table: NDArray[np.float64]) -> SparseRows:
@@ -237,9 +247,7 @@ def bias_columns(bias: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _score_block(
-    ids: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    lengths: NDArray[np.int64],
+    bags: Bags,
     table: NDArray[np.float64],
     bias: NDArray[np.float64],
     constant: NDArray[np.float64],
@@ -249,9 +257,12 @@ def _score_block(
 
     def work(low: int, high: int) -> None:
         at = slice(low, high)
-        _score_rows(ids[at], weights[at], lengths[at], table, bias, constant[at], out[at])
+        _score_rows(
+            bags.ids, bags.weights, bags.begins[at], bags.lengths[at], table, bias,
+            constant[at], out[at],
+        )  # fmt: skip
 
-    map_blocks(work, len(lengths))
+    map_blocks(work, len(bags.lengths))
 
 
 def _tiles(table: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -277,6 +288,7 @@ def _tiles(table: NDArray[np.float64]) -> NDArray[np.float32]:
 def _score_rows(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     table: NDArray[np.float64],
     bias: NDArray[np.float64],
@@ -285,7 +297,8 @@ def _score_rows(
 ) -> None:
     for k in range(len(lengths)):
         row = out[k]
-        _add_rows(ids[k], weights[k], lengths[k], table, row)
+        own = slice(begins[k], begins[k] + lengths[k])
+        _add_rows(ids[own], weights[own], lengths[k], table, row)
         for u in range(len(row)):
             row[u] += constant[k] + bias[u]
 
@@ -294,6 +307,7 @@ def _score_rows(
 def _offer(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     coarse: NDArray[np.float32],
     table: NDArray[np.float64],
@@ -313,15 +327,20 @@ def _offer(
     only_one = alone and coarse.shape[0] == 1
     sums = np.empty(size, dtype=np.float32)
     shortlist = np.empty(size, dtype=np.int32)
-    rough_weights = np.empty(weights.shape[1], dtype=np.float32)
+    longest = 0
+    for n in lengths:
+        longest = max(longest, n)
+    rough_weights = np.empty(longest, dtype=np.float32)
     for tile in range(coarse.shape[0]):
         begin = tile * size
         own_bias = bias[begin:]
         for k in range(len(lengths)):
             n = lengths[k]
+            own = slice(begins[k], begins[k] + n)
+            own_ids, own_weights = ids[own], weights[own]
             for j in range(n):
-                rough_weights[j] = weights[k, j]
-            _add_rows(ids[k], rough_weights, n, coarse[tile], sums)
+                rough_weights[j] = own_weights[j]
+            _add_rows(own_ids, rough_weights, n, coarse[tile], sums)
             drift = (n + 8) * 2.0**-24
             error = drift / (1.0 - drift)
             shrink, grow = 1.0 / (1.0 + error), 1.0 / (1.0 - error)
@@ -345,7 +364,7 @@ def _offer(
                 u = begin + shortlist[c]
                 total = 0.0
                 for j in range(n):
-                    total += weights[k, j] * table[ids[k, j], u]
+                    total += own_weights[j] * table[own_ids[j], u]
                 enter(users[k], scores[k], counts, k, first_user + u, total + bias[u])
 
 

@@ -150,7 +150,7 @@ def _table(bags: Bags, expected: NDArray[np.float32]) -> NDArray[np.float32]:
 def _add(bags: Bags, table: NDArray[np.float32], totals: NDArray[np.float64]) -> None:
     map_blocks(
         lambda low, high: _add_rows(
-            bags.ids[low:high], bags.weights[low:high], bags.lengths[low:high], table,
+            bags.ids, bags.weights, bags.begins[low:high], bags.lengths[low:high], table,
             totals[low:high],
         ),
         len(totals),
@@ -191,15 +191,18 @@ def _fill_table(
 def _add_rows(
     ids: NDArray[np.int32],
     weights: NDArray[np.float64],
+    begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     table: NDArray[np.float32],
     totals: NDArray[np.float64],
 ) -> None:
-    """totals[k] += sum of weights[k, j] * table[ids[k, j]]."""
+    """totals[k] += the sum of weight x row of the table over the entries of bag k."""
     for k in range(len(totals)):
         out = totals[k]
+        own = slice(begins[k], begins[k] + lengths[k])
+        own_ids, own_weights = ids[own], weights[own]
         for j in range(lengths[k]):
-            weight, row = weights[k, j], table[ids[k, j]]
+            weight, row = own_weights[j], table[own_ids[j]]
             for u in range(len(out)):
                 out[u] += weight * row[u]
 
