@@ -140,6 +140,11 @@ class TestProcessJobs:
         for one in waiting:
             with pytest.raises(CancelledError):
                 one.result()
+        late: list[Any] = []
+        sending = threading.Thread(target=lambda: late.append(jobs.submit(abs, -3)), daemon=True)
+        sending.start()
+        sending.join(30)
+        assert [one.cancelled() for one in late] == [True]
         jobs.shutdown()
 
 

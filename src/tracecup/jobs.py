@@ -188,9 +188,9 @@ class ProcessJobs(Jobs):
         with self._lock:
             self._stopped = True
             pool = self._pool
-        running = list((getattr(pool, "_processes", None) or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in running:
+        running = getattr(pool, "_processes", None)
+        pool.shutdown(wait=False, cancel_futures=True)  # first, or more would be started meanwhile
+        for process in list((running or {}).values()):
             process.kill()
 
     def _new_pool(self) -> ProcessPoolExecutor:
@@ -206,6 +206,9 @@ class ProcessJobs(Jobs):
                     sent = pool.submit(call)
                 break
             except BrokenProcessPool:
+                if self._stopped:  # and nothing will be made anew
+                    give_up(outcome)
+                    return
                 self._renew(pool)
             except RuntimeError:  # shut down
                 give_up(outcome)
