@@ -24,7 +24,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from tracecup.cluster import DASK, DaskJobs, Jobs, give_up
+from tracecup.cluster import COUNT_SECONDS, DASK, DaskJobs, Jobs, give_up
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, UnreadableFile
 
@@ -88,15 +88,16 @@ def done_as_they_come(
     ...     print(sorted(future.result() for _, future in done_as_they_come(pool, calls)))
     [0, 1, 2]
     """
-    most = window or 2 * getattr(jobs, "workers", thread_count()) + 2
     ahead, sent = iter(calls), dict[Future[R], K]()
     try:
         while True:
+            most = window or 2 * getattr(jobs, "workers", thread_count()) + 2
             while len(sent) < most and (call := next(ahead, None)) is not None:
                 sent[jobs.submit(call[1])] = call[0]
             if not sent:
                 return
-            for future in wait(sent, return_when=FIRST_COMPLETED).done:
+            # Not until one is done: more workers may come before that.
+            for future in wait(sent, COUNT_SECONDS, FIRST_COMPLETED).done:
                 yield sent.pop(future), future
     finally:
         for future in sent:
@@ -133,7 +134,12 @@ class PreparedJobs(Jobs):
     """Jobs that need something in the worker before they can even be unpacked there."""
 
     def __init__(self, jobs: Jobs, prepare: Callable[[], object]) -> None:
-        self.workers, self._jobs, self._prepare = jobs.workers, jobs, prepare
+        self._jobs, self._prepare = jobs, prepare
+
+    @property
+    def workers(self) -> int:
+        """How many the jobs below have now."""
+        return self._jobs.workers
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Have `fn` called where `prepare` was called before."""
@@ -163,6 +169,8 @@ class ProcessJobs(Jobs):
     all cores in every process (16 processes on 16 cores had a load of 75) and read their number
     when they are loaded, so it stands in the environment until the shutdown.
     """
+
+    workers: int = 0
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or thread_count()
