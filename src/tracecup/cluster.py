@@ -62,16 +62,7 @@ class DaskJobs(Jobs):
 
     def __init__(self, name: str, also: Sequence[str] = ()) -> None:
         """`also` names packages whose versions are compared beside the usual ones."""
-        try:
-            self._dask, self._pickle = import_module("distributed"), import_module("cloudpickle")
-        except ImportError as error:
-            raise InvalidParameter(
-                f"engine {name} needs the package distributed, which is not installed here; "
-                "install tracecup[dask], or use --engine processes"
-            ) from error
-        found = ADDRESS.fullmatch(name.removeprefix(DASK))
-        if found is None or not 1 <= int(found[2]) <= LAST_PORT:
-            raise InvalidParameter(f"a dask scheduler is called {DASK}HOST:PORT, got {name!r}")
+        self._dask, self._pickle = dask_modules(name)
         self._name, self._stopped = name, False
         self._address = f"tcp://{name.removeprefix(DASK)}"
         # A job carries its data on purpose: scattered data would be gone with the worker that holds
@@ -222,6 +213,21 @@ class DaskJobs(Jobs):
         for worker, there in sorted(theirs.items()):
             _demand_same(f"worker {worker} of {self._name}", there, here)
         self._needs = partial(_demand_here, self._name, here, tuple(also))
+
+
+def dask_modules(name: str) -> tuple[Any, Any]:
+    """The packages distributed and cloudpickle, for an engine of that name; asks nobody yet."""
+    try:
+        found = import_module("distributed"), import_module("cloudpickle")
+    except ImportError as error:
+        raise InvalidParameter(
+            f"engine {name} needs the package distributed, which is not installed here; "
+            "install tracecup[dask], or use --engine processes"
+        ) from error
+    address = ADDRESS.fullmatch(name.removeprefix(DASK))
+    if address is None or not 1 <= int(address[2]) <= LAST_PORT:
+        raise InvalidParameter(f"a dask scheduler is called {DASK}HOST:PORT, got {name!r}")
+    return found
 
 
 class _Done:

@@ -24,7 +24,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from tracecup.cluster import COUNT_SECONDS, DASK, DaskJobs, Jobs, give_up
+from tracecup.cluster import COUNT_SECONDS, DASK, DaskJobs, Jobs, dask_modules, give_up
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, UnreadableFile
 
@@ -59,15 +59,11 @@ def engine(
     ...     print(jobs)
     None
     """
+    check_engine(name)
     if name == LOCAL:
         yield None
         return
-    if name == PROCESSES:
-        jobs: Jobs = ProcessJobs()
-    elif name.startswith(DASK):
-        jobs = DaskJobs(name, also)
-    else:
-        raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
+    jobs: Jobs = ProcessJobs() if name == PROCESSES else DaskJobs(name, also)
     try:
         yield jobs if prepare is None else PreparedJobs(jobs, prepare)
     except BaseException:
@@ -75,6 +71,14 @@ def engine(
         raise
     finally:
         jobs.shutdown()
+
+
+def check_engine(name: str) -> None:
+    """Raise unless there may be an engine of that name; nothing is started and nobody asked."""
+    if name.startswith(DASK):
+        dask_modules(name)
+    elif name not in (LOCAL, PROCESSES):
+        raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
 
 
 def done_as_they_come(

@@ -79,7 +79,6 @@ def train(
 
     lesson = load_lesson(city, clock, references, [defence], floor, seed)
     folder = out.with_name(f"{out.name}.rounds")
-    folder.mkdir(parents=True, exist_ok=True)
     settings = RaceSettings(
         rounds,
         Equaliser(group=group),
@@ -97,6 +96,7 @@ def train(
         log.write_text(json.dumps(played, indent=1))
 
     with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
+        folder.mkdir(parents=True, exist_ok=True)
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
             lambda part, done, total, losses: stage(part, done, total), after_round, jobs,
