@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
+import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -41,6 +43,12 @@ async def main():
         await scheduler.finished()
 
 asyncio.run(main())
+"""
+OTHER_WORKER = """
+import tracecup.cluster
+tracecup.cluster.version = lambda package: "0.1"
+from distributed.cli.dask_worker import main
+main()
 """
 WORKER = ["-m", "distributed.cli.dask_worker", "--nthreads", "1", "--no-dashboard"]
 
@@ -91,6 +99,43 @@ class TestCluster:
         with pytest.raises(UnreadableFile, match="no scheduler answers"), engine(name):
             pass
 
+    def test_workers_that_come_later_are_used_and_compared(
+        self, cluster: tuple[str, subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.cluster.COUNT_SECONDS", 0)
+        name, _ = cluster
+        with engine(name) as jobs:
+            assert jobs is not None
+            assert jobs.workers == 1
+            address = f"tcp://{name.removeprefix('dask://')}"
+            words = [sys.executable, "-c", OTHER_WORKER, *WORKER[2:], "--no-nanny", address]
+            other = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+            try:
+                until = time.monotonic() + 60
+                while jobs.workers == 1 and time.monotonic() < until:
+                    time.sleep(0.05)
+                assert jobs.workers == 2
+                told = rf"a worker of {name} on .* has other versions: .*numpy 0\.1 there"
+                with pytest.raises(InvalidParameter, match=told):
+                    all_done(jobs, [partial(time.sleep, 0.2)] * 4)
+            finally:
+                other.kill()
+                other.wait()
+
+    def test_dasks_own_words_on_versions_are_not_shown(
+        self, cluster: tuple[str, subprocess.Popen[str]], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import distributed.versions
+
+        theirs = distributed.versions.get_versions()
+        theirs["packages"] |= {"tornado": "0.1"}  # compared with the scheduler, too
+        monkeypatch.setattr("distributed.versions.get_versions", lambda *_: theirs)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with engine(cluster[0]):
+                pass
+        assert [str(one.message) for one in told if "versions" in str(one.message)] == []
+
     def test_workers_that_die_again_and_again(self) -> None:
         import dask
         import distributed
@@ -106,6 +151,58 @@ class TestCluster:
             told = "a job was given up, since 2 workers died under it"
             with pytest.raises(UnreadableFile, match=told), engine(name) as jobs:
                 all_done(jobs, [partial(os._exit, 1)])
+
+
+@needs_dask
+class TestWhoAnswers:
+    """Something accepts the connection, and nobody is to wait for it for ever."""
+
+    @pytest.mark.parametrize(
+        ("says", "told"),
+        [
+            (b"", r"no scheduler answers within 0\.5 s"),
+            (b"SSH-2.0-OpenSSH_9.9 \r\n", "what answers there is no scheduler of this dask"),
+        ],
+    )
+    def test_what_is_no_scheduler(
+        self, says: bytes, told: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tracecup.cluster.WAIT_SECONDS", 0.5 if not says else 30)
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            threading.Thread(target=_greet, args=(server, says), daemon=True).start()
+            name = f"dask://127.0.0.1:{server.getsockname()[1]}"
+            with pytest.raises(UnreadableFile, match=f"^{name}: {told}"), engine(name):
+                pass
+
+    def test_a_client_that_comes_too_late_is_closed(
+        self, client: type[Client], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made, closed = threading.Event(), threading.Event()
+
+        class Late(client):  # type: ignore[misc,valid-type]
+            def __init__(self, address: str, **_: Any) -> None:
+                made.wait(30)
+
+            def close(self) -> None:
+                closed.set()
+
+        monkeypatch.setattr("tracecup.cluster.WAIT_SECONDS", 0.1)
+        monkeypatch.setattr("distributed.Client", Late)
+        with pytest.raises(UnreadableFile, match="no scheduler answers"), engine("dask://h:1"):
+            pass
+        made.set()
+        assert closed.wait(30)
+
+
+def _greet(server: socket.socket, says: bytes) -> None:
+    """Accept whoever comes, say something, and keep the line open."""
+    lines = []
+    while True:
+        try:
+            lines.append(server.accept()[0])
+            lines[-1].sendall(says)
+        except OSError:
+            return
 
 
 class Killed(Exception):
@@ -124,6 +221,8 @@ class Client:
     there: dict[str, str]
     outcome: BaseException | None = None
     refuses: Exception | None = None
+
+    status = "running"
 
     def __init__(self, address: str, **_: Any) -> None:
         self.closed = False
@@ -160,6 +259,15 @@ class Client:
         self.closed = True
 
 
+async def greeted(address: str) -> Any:
+    """The connection to a scheduler that answers."""
+
+    async def close() -> None:
+        """It was for the greeting alone."""
+
+    return SimpleNamespace(close=close)
+
+
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> type[Client]:
     """The package distributed has this client."""
@@ -167,9 +275,8 @@ def client(monkeypatch: pytest.MonkeyPatch) -> type[Client]:
     class Own(Client):
         there = own_versions()
 
-    fake = SimpleNamespace(
-        Client=Own, KilledWorker=Killed, comm=SimpleNamespace(CommClosedError=Closed)
-    )
+    comm = SimpleNamespace(CommClosedError=Closed, connect=greeted)
+    fake = SimpleNamespace(Client=Own, KilledWorker=Killed, comm=comm)
     monkeypatch.setitem(sys.modules, "distributed", fake)
     monkeypatch.setitem(sys.modules, "cloudpickle", SimpleNamespace(dumps=pickle.dumps))
     return Own
@@ -217,6 +324,14 @@ class TestWhatIsTold:
         with pytest.raises(InvalidParameter, match=r"a worker of dask://h:1 lacks .* 'jax'"):
             self.outcome()
 
+    def test_a_worker_of_an_older_version_lacks_a_name(self, client: type[Client]) -> None:
+        client.outcome = AttributeError("Can't get attribute 'new' on <module 'tracecup.jobs'>")
+        with pytest.raises(InvalidParameter, match=r"a worker of dask://h:1 lacks .* 'new'"):
+            self.outcome()
+        client.outcome = AttributeError("one of the job")
+        with pytest.raises(AttributeError, match="one of the job"):
+            self.outcome()
+
     def test_packages_that_these_jobs_need_are_compared(self, client: type[Client]) -> None:
         client.there = own_versions("pytest") | {"pytest": "not installed"}
         assert DaskJobs("dask://h:1").workers == 1
@@ -238,7 +353,13 @@ class TestWhatIsTold:
         with pytest.raises(UnreadableFile, match="the scheduler is gone.*: in read"):
             self.outcome()
 
-    @pytest.mark.parametrize("name", ["dask://", "dask://h", "dask://h:port", "dask://tcp://h:1"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *("dask://", "dask://h", "dask://h:port", "dask://tcp://h:1"),
+            *("dask://h:0", "dask://h:65536", "dask://h:99999"),
+        ],
+    )
     def test_addresses_that_are_none(self, client: type[Client], name: str) -> None:
         with pytest.raises(InvalidParameter, match="is called dask://HOST:PORT"), engine(name):
             pass

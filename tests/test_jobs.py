@@ -25,7 +25,7 @@ from tracecup.cluster import DaskJobs, Jobs, own_versions
 from tracecup.contest.archive.verify import verify
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.season import Season, play, season_rules
-from tracecup.contest.stages import TIMINGS_FILE
+from tracecup.contest.stages import TIMINGS_FILE, in_threads
 from tracecup.contest.worlds import BuiltinWorld
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 from tracecup.jobs import (
@@ -73,10 +73,11 @@ class TestEngine:
             pass
 
     def test_a_silent_scheduler_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(address: str, **_: Any) -> None:
+        async def refuse(address: str) -> None:
             raise OSError("timed out")
 
-        monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=refuse))
+        fake = SimpleNamespace(comm=SimpleNamespace(connect=refuse))
+        monkeypatch.setitem(sys.modules, "distributed", fake)
         with pytest.raises(UnreadableFile, match="dask://h:1: no scheduler"), engine("dask://h:1"):
             pass
 
@@ -140,7 +141,46 @@ class TestProcessJobs:
         for one in waiting:
             with pytest.raises(CancelledError):
                 one.result()
+        late: list[Any] = []
+        sending = threading.Thread(target=lambda: late.append(jobs.submit(abs, -3)), daemon=True)
+        sending.start()
+        sending.join(30)
+        assert [one.cancelled() for one in late] == [True]
         jobs.shutdown()
+
+
+class Growing(ThreadPoolExecutor):
+    """Threads of which more may be used all at once, as workers of a cluster that grows."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.workers = 1
+
+    def stop(self) -> None:
+        """Nothing that a test would wait for."""
+
+
+class TestAClusterThatGrows:
+    """All jobs wait for each other: they are done only once there are workers for all of them."""
+
+    @pytest.fixture
+    def jobs(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+        for where in ("tracecup.jobs", "tracecup.contest.stages"):
+            monkeypatch.setattr(f"{where}.COUNT_SECONDS", 0.01)
+        with Growing(8) as jobs:
+            later = threading.Timer(0.1, setattr, (jobs, "workers", 8))
+            later.start()
+            yield jobs
+            later.join()
+
+    def test_more_is_sent_before_the_first_is_done(self, jobs: Any) -> None:
+        meet = threading.Barrier(8)
+        assert sorted(all_done(jobs, [partial(meet.wait, 30)] * 8)) == list(range(8))
+
+    def test_more_threads_wait_for_it(self, jobs: Any) -> None:
+        meet = threading.Barrier(8)
+        done = in_threads(lambda _: call_on(jobs, meet.wait, 30), range(8), jobs)
+        assert sorted(done) == list(range(8))
 
 
 class TestDoneAsTheyCome:

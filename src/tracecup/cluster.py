@@ -5,27 +5,36 @@ A job reaches the cluster as bytes; what goes wrong there is told in words of ou
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import platform
 import re
+import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import ParamSpec, TypeVar
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
 from tracecup.errors import InvalidParameter, TraceCupError, UnreadableFile
 
 DASK = "dask://"
-ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+):[0-9]{1,5}")
+ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[\w.-]+):([0-9]{1,5})")
+LAST_PORT = 65_535
 WAIT_SECONDS = 30
+"""How long a scheduler may take to answer, and then to have a first worker."""
+COUNT_SECONDS = 5
+"""How often the workers of a cluster are counted: more of them may come while jobs run."""
 COMPARED = ("tracecup", "numpy", "numba", "scipy")
 MISSING = "not installed"
+UNKNOWN_THERE = "Can't get attribute"
+"""How pickle's error begins where a module is another one than here."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,7 +43,10 @@ R = TypeVar("R")
 class Jobs(Executor):
     """An executor of whole jobs: `workers` run at a time, `stop` gives up all that is under way."""
 
-    workers: int
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many jobs run at a time, as of now: a cluster may grow."""
 
     @abstractmethod
     def stop(self) -> None:
@@ -45,29 +57,18 @@ class DaskJobs(Jobs):
     """The workers of a dask scheduler; it has another worker do what one left undone.
 
     A job reaches the cluster as bytes, which only a worker opens: the scheduler needs no tracecup.
+    With it travel the versions that it needs, so that workers may come at any time.
     """
 
     def __init__(self, name: str, also: Sequence[str] = ()) -> None:
         """`also` names packages whose versions are compared beside the usual ones."""
-        try:
-            self._dask, self._pickle = import_module("distributed"), import_module("cloudpickle")
-        except ImportError as error:
-            raise InvalidParameter(
-                f"engine {name} needs the package distributed, which is not installed here; "
-                "install tracecup[dask], or use --engine processes"
-            ) from error
-        if not ADDRESS.fullmatch(name.removeprefix(DASK)):
-            raise InvalidParameter(f"a dask scheduler is called {DASK}HOST:PORT, got {name!r}")
+        self._dask, self._pickle = dask_modules(name)
         self._name, self._stopped = name, False
+        self._address = f"tcp://{name.removeprefix(DASK)}"
         # A job carries its data on purpose: scattered data would be gone with the worker that holds
         # them, and the job with them.
         warnings.filterwarnings("ignore", "Sending large graph")
-        try:
-            self._client = self._dask.Client(
-                f"tcp://{name.removeprefix(DASK)}", set_as_default=False
-            )
-        except OSError as error:
-            raise UnreadableFile(name, f"no scheduler answers: {error}") from error
+        self._client = self._connected()
         try:
             self._client.wait_for_workers(1, timeout=WAIT_SECONDS)
         except BaseException as error:
@@ -77,7 +78,8 @@ class DaskJobs(Jobs):
             raise
         try:
             self._compare_versions(also)
-            self.workers = sum(self._client.nthreads().values())
+            self._workers: int = sum(self._client.nthreads().values())
+            self._counted = time.monotonic()
         except BaseException as error:
             self._client.close()
             if isinstance(error, OSError) and not isinstance(error, TraceCupError):
@@ -85,10 +87,59 @@ class DaskJobs(Jobs):
             raise
         self._executor = self._client.get_executor(pure=False)
 
+    def _connected(self) -> Any:
+        """A client of the scheduler, if one answers in time.
+
+        dask waits for ever where something takes the connection and says nothing, and leaves half a
+        client where something else answers, so a thread of its own asks first with a greeting.
+        """
+        outcome: Future[Any] = Future()
+
+        def connect() -> None:
+            try:
+                asyncio.run(self._greet())
+                outcome.set_result(self._dask.Client(self._address, set_as_default=False))
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        with warnings.catch_warnings():
+            # Versions are compared later and told in a sentence, not in a table of dask's.
+            warnings.filterwarnings("ignore", "Mismatched versions found")
+            Thread(target=connect, name="greet the scheduler", daemon=True).start()
+            try:
+                return outcome.result(WAIT_SECONDS)
+            except TimeoutError as error:
+                why = f"no scheduler answers within {WAIT_SECONDS} s"
+                raise UnreadableFile(self._name, why) from error
+            except OSError as error:
+                raise UnreadableFile(self._name, f"no scheduler answers: {error}") from error
+            except Exception as error:
+                why = f"what answers there is no scheduler of this dask: {error}"
+                raise UnreadableFile(self._name, why) from error
+            finally:
+                if not outcome.done():
+                    outcome.add_done_callback(_close_late)
+
+    async def _greet(self) -> None:
+        """Raise unless whoever listens speaks as dask does."""
+        greeting = self._dask.comm.connect(self._address)
+        await (await asyncio.wait_for(greeting, WAIT_SECONDS)).close()
+
+    @property
+    def workers(self) -> int:
+        """The threads of all workers, counted a moment ago."""
+        now = time.monotonic()
+        if now - self._counted >= COUNT_SECONDS and self._client.status == "running":
+            self._counted = now
+            with suppress(Exception):  # a job that is lost tells better what happened
+                self._workers = sum(self._client.nthreads().values())
+        return self._workers
+
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Have `fn` called by one of the workers; the arguments travel with it."""
         outcome: Future[R] = Future()
-        packed = self._pickle.dumps(_Answer(partial(fn, *args, **kwargs)))
+        job = _Done(self._needs), _Done(partial(fn, *args, **kwargs))
+        packed = self._pickle.dumps(job)
         if self._stopped:
             give_up(outcome)
             return outcome
@@ -113,7 +164,7 @@ class DaskJobs(Jobs):
         with suppress(Exception):
             self._executor.shutdown(wait=False)
 
-    def _settle(self, outcome: Future[R], sent: Future[R]) -> None:
+    def _settle(self, outcome: Future[R], sent: Future[tuple[None, R]]) -> None:
         """What became of a job, where the cluster failed in words of ours."""
         if sent.cancelled() and self._stopped:
             outcome.cancel()
@@ -121,7 +172,7 @@ class DaskJobs(Jobs):
             return
         error = CancelledError() if sent.cancelled() else sent.exception()
         if error is None:
-            outcome.set_result(sent.result())
+            outcome.set_result(sent.result()[1])
         else:
             outcome.set_exception(self._told(error))
 
@@ -138,7 +189,8 @@ class DaskJobs(Jobs):
             )
         if isinstance(error, (CancelledError, self._dask.comm.CommClosedError)):
             return self._lost(error)
-        if isinstance(error, ImportError):
+        lacking = isinstance(error, AttributeError) and str(error).startswith(UNKNOWN_THERE)
+        if isinstance(error, ImportError) or lacking:
             return InvalidParameter(f"a worker of {self._name} lacks what a job needs: {error}")
         return error
 
@@ -159,32 +211,71 @@ class DaskJobs(Jobs):
             ) from error
         here = own_versions(*also)
         for worker, there in sorted(theirs.items()):
-            for what in here:
-                if there.get(what, MISSING) == MISSING != here[what]:
-                    raise InvalidParameter(
-                        f"worker {worker} of {self._name} has no {what}, which is needed there in "
-                        f"version {here[what]}, as here"
-                    )
-            differ = [
-                f"{what} {there.get(what)} there, {here[what]} here"
-                for what in here
-                if there.get(what) != here[what]
-            ]
-            if differ:
-                raise InvalidParameter(
-                    f"worker {worker} of {self._name} has other versions: {'; '.join(differ)}; "
-                    "results could differ"
-                )
+            _demand_same(f"worker {worker} of {self._name}", there, here)
+        self._needs = partial(_demand_here, self._name, here, tuple(also))
 
 
-class _Answer:
-    """A job whose unpacking is its doing: `pickle.loads` is all that a scheduler hears of."""
+def dask_modules(name: str) -> tuple[Any, Any]:
+    """The packages distributed and cloudpickle, for an engine of that name; asks nobody yet."""
+    try:
+        found = import_module("distributed"), import_module("cloudpickle")
+    except ImportError as error:
+        raise InvalidParameter(
+            f"engine {name} needs the package distributed, which is not installed here; "
+            "install tracecup[dask], or use --engine processes"
+        ) from error
+    address = ADDRESS.fullmatch(name.removeprefix(DASK))
+    if address is None or not 1 <= int(address[2]) <= LAST_PORT:
+        raise InvalidParameter(f"a dask scheduler is called {DASK}HOST:PORT, got {name!r}")
+    return found
+
+
+class _Done:
+    """A call that unpacking does: `pickle.loads` is all that a scheduler hears of.
+
+    Of several in a tuple the first is done before the second is even unpacked.
+    """
 
     def __init__(self, call: Callable[[], object]) -> None:
         self._call = call
 
     def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
         return self._call, ()
+
+
+def _demand_here(name: str, wanted: Mapping[str, str], also: tuple[str, ...]) -> None:
+    """What a worker does before a job: it may have come after all others were compared."""
+    _demand_same(f"a worker of {name} on {platform.node()}", _versions_here(also), wanted)
+
+
+@cache
+def _versions_here(also: tuple[str, ...]) -> dict[str, str]:
+    """The versions of this process, looked up once: that takes as long as a small job."""
+    return own_versions(*also)
+
+
+def _demand_same(worker: str, there: Mapping[str, str], here: Mapping[str, str]) -> None:
+    """Raise unless a worker has the versions of the process that sends the jobs."""
+    for what in here:
+        if there.get(what, MISSING) == MISSING != here[what]:
+            raise InvalidParameter(
+                f"{worker} has no {what}, which is needed there in version {here[what]}, as here"
+            )
+    differ = [
+        f"{what} {there.get(what)} there, {here[what]} here"
+        for what in here
+        if there.get(what) != here[what]
+    ]
+    if differ:
+        raise InvalidParameter(
+            f"{worker} has other versions: {'; '.join(differ)}; results could differ"
+        )
+
+
+def _close_late(outcome: Future[Any]) -> None:
+    """Close a client that came when nobody waited for it any more."""
+    if outcome.exception() is None:
+        outcome.result().close()
 
 
 def give_up(outcome: Future[R]) -> None:

@@ -24,7 +24,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from tracecup.cluster import DASK, DaskJobs, Jobs, give_up
+from tracecup.cluster import COUNT_SECONDS, DASK, DaskJobs, Jobs, dask_modules, give_up
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, UnreadableFile
 
@@ -59,15 +59,11 @@ def engine(
     ...     print(jobs)
     None
     """
+    check_engine(name)
     if name == LOCAL:
         yield None
         return
-    if name == PROCESSES:
-        jobs: Jobs = ProcessJobs()
-    elif name.startswith(DASK):
-        jobs = DaskJobs(name, also)
-    else:
-        raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
+    jobs: Jobs = ProcessJobs() if name == PROCESSES else DaskJobs(name, also)
     try:
         yield jobs if prepare is None else PreparedJobs(jobs, prepare)
     except BaseException:
@@ -75,6 +71,14 @@ def engine(
         raise
     finally:
         jobs.shutdown()
+
+
+def check_engine(name: str) -> None:
+    """Raise unless there may be an engine of that name; nothing is started and nobody asked."""
+    if name.startswith(DASK):
+        dask_modules(name)
+    elif name not in (LOCAL, PROCESSES):
+        raise InvalidParameter(f"no engine is called {name!r}: {ENGINES}")
 
 
 def done_as_they_come(
@@ -88,15 +92,16 @@ def done_as_they_come(
     ...     print(sorted(future.result() for _, future in done_as_they_come(pool, calls)))
     [0, 1, 2]
     """
-    most = window or 2 * getattr(jobs, "workers", thread_count()) + 2
     ahead, sent = iter(calls), dict[Future[R], K]()
     try:
         while True:
+            most = window or 2 * getattr(jobs, "workers", thread_count()) + 2
             while len(sent) < most and (call := next(ahead, None)) is not None:
                 sent[jobs.submit(call[1])] = call[0]
             if not sent:
                 return
-            for future in wait(sent, return_when=FIRST_COMPLETED).done:
+            # Not until one is done: more workers may come before that.
+            for future in wait(sent, COUNT_SECONDS, FIRST_COMPLETED).done:
                 yield sent.pop(future), future
     finally:
         for future in sent:
@@ -133,7 +138,12 @@ class PreparedJobs(Jobs):
     """Jobs that need something in the worker before they can even be unpacked there."""
 
     def __init__(self, jobs: Jobs, prepare: Callable[[], object]) -> None:
-        self.workers, self._jobs, self._prepare = jobs.workers, jobs, prepare
+        self._jobs, self._prepare = jobs, prepare
+
+    @property
+    def workers(self) -> int:
+        """How many the jobs below have now."""
+        return self._jobs.workers
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         """Have `fn` called where `prepare` was called before."""
@@ -164,6 +174,8 @@ class ProcessJobs(Jobs):
     when they are loaded, so it stands in the environment until the shutdown.
     """
 
+    workers: int = 0
+
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or thread_count()
         self._limited = [name for name in PRODUCT_THREADS if name not in os.environ]
@@ -188,9 +200,9 @@ class ProcessJobs(Jobs):
         with self._lock:
             self._stopped = True
             pool = self._pool
-        running = list((getattr(pool, "_processes", None) or {}).values())
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in running:
+        running = getattr(pool, "_processes", None)
+        pool.shutdown(wait=False, cancel_futures=True)  # first, or more would be started meanwhile
+        for process in list((running or {}).values()):
             process.kill()
 
     def _new_pool(self) -> ProcessPoolExecutor:
@@ -206,6 +218,9 @@ class ProcessJobs(Jobs):
                     sent = pool.submit(call)
                 break
             except BrokenProcessPool:
+                if self._stopped:  # and nothing will be made anew
+                    give_up(outcome)
+                    return
                 self._renew(pool)
             except RuntimeError:  # shut down
                 give_up(outcome)

@@ -15,6 +15,7 @@ from tracecup.city import City, ContestClock, Grid, write_city, write_clock
 from tracecup.cli.main import app, run
 from tracecup.contest.judging.shuffle import pseudonymize
 from tracecup.contest.stages import TIMINGS_FILE
+from tracecup.errors import UnreadableFile
 from tracecup.jobs import ProcessJobs
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_release_and_table, write_traces
@@ -32,7 +33,8 @@ COMMANDS = {
     "--id-table {data}/ids.csv --no-protections --strength quick --json",
     "reproduce": "fig7 --quick --out {out} --json",
 }
-ELSEWHERE = {"attack train", "defend train"}
+TRAINING = "--city none --clock none --references none --defence RR(2) --out {out}"
+ELSEWHERE = {"attack train": TRAINING, "defend train": TRAINING}
 """Commands that need JAX: tests/learn plays them."""
 
 TIMED = {"seconds", "defence_seconds", "attack_seconds", "peak_mb"}
@@ -120,7 +122,29 @@ def files(folder: Path) -> dict[str, Any]:
 
 class TestEngines:
     def test_every_command_is_played(self) -> None:
-        assert set(COMMANDS) | ELSEWHERE == set(with_engine())
+        assert set(COMMANDS) | set(ELSEWHERE) == set(with_engine())
+
+    @pytest.mark.parametrize("command", COMMANDS | ELSEWHERE)
+    def test_an_engine_that_is_none_is_told_before_anything_is_read_or_written(
+        self, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        here = dict.fromkeys(("data", "season", "ref", "org"), "none") | {"out": tmp_path / "out"}
+        words = (COMMANDS | ELSEWHERE)[command].replace(" --json", "").format(**here).split()
+        assert run([*command.split(), *words, "--engine", "slurm"]) == 2
+        assert "error: no engine is called 'slurm'" in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("words", ["benchmark --demo", "synth contest --teams 1"])
+    def test_an_engine_that_does_not_answer_leaves_no_folder(
+        self, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse() -> None:
+            raise UnreadableFile("processes", "none can be started")
+
+        monkeypatch.setattr("tracecup.jobs.ProcessJobs", refuse)
+        where = ["--out", f"{tmp_path}/out", "--engine", "processes"]
+        assert run([*words.split(), *where]) == 3
+        assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_processes_give_what_this_process_gives(

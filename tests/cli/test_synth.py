@@ -71,6 +71,15 @@ class TestTrain:
         assert run(["train", METHOD, *TRAIN.split(), "--out", "x.npz", "--slot-minutes", "7"]) == 2
         assert not (folder / "x.npz").exists()
 
+    def test_a_device_that_is_missing_is_told_before_anything_is_read(
+        self, folder, capsys, monkeypatch
+    ):
+        monkeypatch.setattr("tracecup.device.arrays.find_spec", lambda name: None)
+        monkeypatch.setattr("tracecup.cli.train.load_training", None)
+        words = ["train", METHOD, *TRAIN.split(), "--out", "x.npz", "--device", "cuda"]
+        assert run(words) != 0
+        assert "install tracecup[gpu]" in capsys.readouterr().err
+
 
 class TestSglt:
     """One model file of SGLT: trained, told, refused where it has no sense."""

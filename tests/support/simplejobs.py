@@ -20,8 +20,10 @@ class Elsewhere(Jobs):
     A job reaches it as bytes, as it would another process, and is done at once.
     """
 
+    workers = 1
+
     def __init__(self, folder: Path | None = None) -> None:
-        self.workers, self.folder, self.calls = 1, folder, 0
+        self.folder, self.calls = folder, 0
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         packed, outcome = pickle.dumps(partial(fn, *args, **kwargs)), Future[Any]()

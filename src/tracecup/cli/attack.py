@@ -373,9 +373,9 @@ def train(
 
     lesson = load_lesson(city, clock, references, defence, floor, seed)
     parts = out.with_name(f"{out.name}.parts")
-    parts.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
+        parts.mkdir(parents=True, exist_ok=True)
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:
             stage(part, done, total)

@@ -110,31 +110,26 @@ def benchmark(
     from tracecup.study.sweeptable import summarize, write_tables
     from tracecup.study.tried import known_stronger, what_attacks_knew
 
-    folders = list(data or [])
-    if demo:
-        from tracecup.front.data import load_demo
-
-        folders.append(load_demo().save(out / "demo"))
-    if not folders:
+    if not data and not demo:
         raise InvalidParameter("give --data FOLDER, or --demo for data from the shipped model")
-    sets = find_data(folders)
-    learned = all(one.suits_shipped_model() for one in sets)
-    every = comparison.portfolio(strength, learned=learned)
-    chosen = named(defences, "--defences")
-
-    asked = named(attacks, "--attacks")
+    chosen, asked = named(defences, "--defences"), named(attacks, "--attacks")
+    drawn = seeds_of(seeds)
 
     def defences_for(users: int) -> list[str]:
         usual = comparison.usual_defences(users)
         return with_usual(chosen or usual, usual)
 
     with engine_of(engine, shipped(plugin)) as executor, progress("sweeping") as advance:
+        folders = [*(data or []), *([_saved_demo(out)] if demo else [])]
+        sets = find_data(folders)
+        learned = all(one.suits_shipped_model() for one in sets)
+        every = comparison.portfolio(strength, learned=learned)
         made = sweep(
             sets,
             out,
             defences=defences_for,
             attacks=with_usual(asked or every, every),
-            seeds=seeds_of(seeds),
+            seeds=drawn,
             floor=None if as_written else floor,
             informed=strength == "max" and with_the_usual(asked),
             force=force,
@@ -162,6 +157,13 @@ def benchmark(
             kept = f"{out} holds the tables of a larger grid, which stay; these end in {end}"
             people().print(escape(kept), soft_wrap=True)
     return 1 if made.failed else 0
+
+
+def _saved_demo(out: Path) -> Path:
+    """The folder of the demo's data, written below `out`."""
+    from tracecup.front.data import load_demo
+
+    return load_demo().save(out / "demo")
 
 
 def named(given: list[str] | None, option: str) -> list[str]:

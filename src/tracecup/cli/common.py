@@ -80,10 +80,22 @@ Gaps = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def _check_engine(name: str) -> str:
+    """Refuse an engine that cannot be one before anything is read or written."""
+    if name != "local":
+        from tracecup.jobs import check_engine
+
+        check_engine(name)
+    return name
+
+
 Engine = Annotated[
     str,
     typer.Option(
         "--engine",
+        callback=_check_engine,
         help="Where the work is done: local, processes (as many as there are cores), or "
         "dask://HOST:PORT (a dask scheduler).",
     ),

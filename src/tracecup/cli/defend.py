@@ -80,7 +80,6 @@ def train(
 
     lesson = load_lesson(city, clock, references, [defence], floor, seed)
     folder = out.with_name(f"{out.name}.rounds")
-    folder.mkdir(parents=True, exist_ok=True)
     settings = RaceSettings(
         rounds,
         Equaliser(group=group),
@@ -91,6 +90,7 @@ def train(
     )
     started = time.perf_counter()
     with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
+        folder.mkdir(parents=True, exist_ok=True)
         model = learn_defence(
             lesson, tests, settings, 2 * steps, folder,
             lambda part, done, total, losses: stage(part, done, total), executor=jobs,

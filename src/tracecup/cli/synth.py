@@ -101,10 +101,10 @@ def contest(
             "every team's originals. Leave --seed out in a real contest"
         )
     root = secrets.randbits(128) if seed is None else seed
-    out.mkdir(parents=True, exist_ok=True)
-    write_city(out / "info_region.csv", where)
-    write_clock(out / "info_time.csv", clock)
     with engine_of(engine) as jobs, progress("synthesizing teams") as advance:
+        out.mkdir(parents=True, exist_ok=True)
+        write_city(out / "info_region.csv", where)
+        write_clock(out / "info_time.csv", clock)
         every = contest_data(trained, root, teams, shape, jobs)
         for done, data in enumerate(every, start=1):
             name = f"team{data.team:03d}_data02_TRP.csv.zst"

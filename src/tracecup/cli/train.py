@@ -78,6 +78,7 @@ def train(
     Example: `tracecup train --training mycity/traintraces.csv.zst --city
     mycity/info_region.csv --out model.npz`
     """
+    from tracecup.device import require_device
     from tracecup.errors import InvalidParameter
     from tracecup.registry import parse
     from tracecup.synth import SGLT, PpmtfModel, SgltModel
@@ -90,6 +91,7 @@ def train(
         raise InvalidParameter(
             f"SGLT is trained on the cpu only, in seconds; got --device {device}"
         )
+    require_device(device)  # before the long work, not after it
     day = load_timetable(timetable, start, end, interval, slot_minutes)
     if training is None:
         if (city, grid, cells) != (None, None, None):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from tracecup.cluster import Jobs
+from tracecup.cluster import COUNT_SECONDS, Jobs
 from tracecup.contest.ledger import Ledger
 from tracecup.engine import thread_count
 from tracecup.jobs import call_on
@@ -116,16 +116,18 @@ def in_threads(work: Callable[[T], R], items: Sequence[T], jobs: Jobs | None = N
     >>> sorted(in_threads(lambda n: n * n, [1, 2, 3]))
     [1, 4, 9]
     """
-    ahead, count = iter(items), thread_count() if jobs is None else jobs.workers + 1
-    with ThreadPoolExecutor(count) as pool:
+    ahead, here = iter(items), thread_count()
+    most = here if jobs is None else max(1, len(items))  # a cluster may grow up to that
+    with ThreadPoolExecutor(most) as pool:
         running: set[Future[R]] = set()
         try:
             while True:
+                count = here if jobs is None else jobs.workers + 1
                 while len(running) < count and (item := next(ahead, _END)) is not _END:
                     running.add(pool.submit(work, item))
                 if not running:
                     return
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                finished, running = wait(running, COUNT_SECONDS, FIRST_COMPLETED)
                 for one in finished:
                     yield one.result()
         except BaseException:
