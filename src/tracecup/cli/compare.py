@@ -182,6 +182,6 @@ def compare(
             people().print(escape(text), soft_wrap=True)
         for row in results:
             if note := parse_obfuscator(row.defence).note(truth.n_users):
-                people().print(escape(f"{comparison.short(row.defence)}: {note}"), soft_wrap=True)
+                people().print(escape(f"{short_method(row.defence)}: {note}"), soft_wrap=True)
         people().print(escape(known_stronger({name for name, _ in met})), soft_wrap=True)
     return 0
