@@ -6,6 +6,7 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -46,6 +47,16 @@ from tracecup.traces.files import write_traces
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="needs distributed (tracecup[dask])"
 )
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process, which may be nobody's child, still runs."""
+    try:
+        os.kill(pid, 0)
+        stat = Path(f"/proc/{pid}/stat")
+        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +144,21 @@ class TestProcessJobs:
             jobs.shutdown()
         assert found == ["3", "1", "1", "1"]
         assert [os.environ.get(name) for name in PRODUCT_THREADS] == ["3", None, None, None]
+
+    def test_processes_end_when_who_asked_is_killed(self) -> None:
+        begin = "import os, time; from tracecup.jobs import ProcessJobs; jobs = ProcessJobs(1)"
+        told = "print(jobs.submit(os.getpid).result(), flush=True)"
+        last = "jobs.submit(time.sleep, 60).result()"
+        asked = [sys.executable, "-c", f"{begin}; {told}; {last}"]
+        with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as parent:
+            assert parent.stdout
+            worker = int(parent.stdout.readline())
+            parent.kill()
+        # The worker may be nobody's child any more, so it cannot be waited for.
+        until = time.monotonic() + 30
+        while _lives(worker) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not _lives(worker)
 
     def test_stopped_nothing_goes_on(self) -> None:
         jobs = ProcessJobs(1)

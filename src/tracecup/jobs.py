@@ -24,6 +24,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
+from tracecup.childlimits import end_with_parent
 from tracecup.cluster import COUNT_SECONDS, DASK, DaskJobs, Jobs, dask_modules, give_up
 from tracecup.engine import thread_count
 from tracecup.errors import InvalidParameter, UnreadableFile
@@ -207,7 +208,7 @@ class ProcessJobs(Jobs):
 
     def _new_pool(self) -> ProcessPoolExecutor:
         fresh = multiprocessing.get_context("spawn")  # a fork would copy locks that threads hold
-        return ProcessPoolExecutor(self.workers, fresh, initializer=_one_thread)
+        return ProcessPoolExecutor(self.workers, fresh, initializer=_begin)
 
     def _send(self, outcome: Future[R], call: Callable[[], R], attempt: int) -> None:
         while True:
@@ -287,6 +288,7 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _one_thread() -> None:
-    """A process of many does its kernels in one thread."""
+def _begin() -> None:
+    """A process of many does its kernels in one thread, and ends with who asked."""
+    end_with_parent()
     os.environ["TRACECUP_THREADS"] = "1"

@@ -21,7 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar, cast
 
-from tracecup.childlimits import limit_process
+from tracecup.childlimits import WAITS_ONLY, limit_process
 from tracecup.errors import InvalidFile, Problem
 from tracecup.nursery import Child, Nursery, forked, serve
 from tracecup.safeio import MIB, Limits, open_regular, too_large
@@ -38,8 +38,6 @@ ATTEMPTS = 2
 # Decoding holds a page and a batch beside what goes out; a footer can make it take no more.
 LEAST_MEMORY, MEMORY_PER_BYTE = 512 * MIB, 4
 LEAST_SECONDS, BYTES_PER_SECOND = 60, 4 * MIB
-WAITS_ONLY = "waits-only"
-"""Name of threads that hold no lock ever: a process in which all others are such can be forked."""
 OWN_FORKS = 2
 """Files for which a process is copied itself, if it may be; then it starts a nursery for them."""
 _ROWS = b"tracecup:rows"

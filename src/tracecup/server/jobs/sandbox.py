@@ -16,12 +16,11 @@ import time
 from contextlib import suppress
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from threading import Event, Thread
+from threading import Event
 from typing import Any, Literal
 
-from tracecup.childlimits import limit_process
+from tracecup.childlimits import end_with_parent, limit_process
 from tracecup.errors import TraceCupError
-from tracecup.parquetfiles import WAITS_ONLY
 from tracecup.safeio import MIB
 
 PRELOAD = [
@@ -133,7 +132,7 @@ def _child(
     threads: int | None,
 ) -> None:
     """What runs in the child."""
-    _die_with_parent()
+    end_with_parent()
     for name in SECRETS:
         os.environ.pop(name, None)
     if threads is not None:
@@ -188,15 +187,3 @@ def _limits(memory_mib: int | None, seconds: float | None) -> tuple[int, float]:
         memory_mib = memory_mib or settings.CONFIG.job_memory_mib
         seconds = seconds or settings.CONFIG.job_seconds
     return memory_mib, seconds
-
-
-def _die_with_parent() -> None:
-    """Kill this process as soon as the worker is gone: the fork server lives while children do."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def watch() -> None:
-        wait([parent.sentinel])
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    Thread(target=watch, name=WAITS_ONLY, daemon=True).start()
