@@ -11,10 +11,8 @@ from tracecup.attack.learned.modelfile import (
     Ground,
     LearnedModel,
     Training,
-    attack_model,
-    defence_model,
-    shipped_suits,
 )
+from tracecup.attack.learned.named import attack_model, defence_model, shipped_suits
 from tracecup.attack.learned.network import Network
 from tracecup.attack.learned.shape import NetworkShape
 

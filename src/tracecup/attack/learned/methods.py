@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tracecup.attack.base import InferenceAttack, ReidAttack
 from tracecup.attack.case import Case
 from tracecup.attack.decision import Candidates, decide
-from tracecup.attack.learned.modelfile import SHIPPED, LearnedModel, attack_model
+from tracecup.attack.learned.modelfile import SHIPPED, LearnedModel
+from tracecup.attack.learned.named import attack_model
 from tracecup.attack.learned.network import Network
 from tracecup.attack.match import MATCH, MATCHES, TAU, match_table, soft_links
 from tracecup.attack.models.slotwise import slot_likelihoods

@@ -11,8 +11,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from functools import lru_cache
-from importlib import resources
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -309,48 +307,6 @@ class DefenceModel:
                 settings.number("noise", 0, MAX_SETTING),
                 settings.number("weight", LEAST_WEIGHT, MAX_SETTING),
             )
-
-
-def attack_model(name: str) -> LearnedModel:
-    """The learned attack of a file, or the shipped one."""
-    path = _path_of(name, "attack")
-    return _attack_of(path, _written(path))
-
-
-def shipped_suits(city: City, slots: int) -> bool:
-    """Whether the model that comes with the package was trained for that city and clock."""
-    return Ground.of(city, slots) == attack_model(SHIPPED).ground
-
-
-def defence_model(name: str) -> DefenceModel:
-    """The trained defence of a file, or the shipped one."""
-    path = _path_of(name, "defence")
-    return _defence_of(path, _written(path))
-
-
-@lru_cache(maxsize=2)
-def _attack_of(path: Path, written: tuple[int, int]) -> LearnedModel:
-    return LearnedModel.load(path)
-
-
-@lru_cache(maxsize=2)
-def _defence_of(path: Path, written: tuple[int, int]) -> DefenceModel:
-    return DefenceModel.load(path)
-
-
-def _written(path: Path) -> tuple[int, int]:
-    """When a file was written and how long it is: one that was trained again is read again."""
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0  # reading it will say what is wrong
-    return found.st_mtime_ns, found.st_size
-
-
-def _path_of(name: str, kind: str) -> Path:
-    if name != SHIPPED:
-        return Path(name)
-    return Path(str(resources.files("tracecup.attack.learned") / f"models/{kind}.npz.zst"))
 
 
 def _half(array: Floats) -> NDArray[np.float16]:
