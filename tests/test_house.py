@@ -53,7 +53,7 @@ BY_NAME = {
     ("attack/channel/known.py", "ROOMS['obfuscator']"): "an attacker may run a defence",
     ("city/grid.py", "'tracecup.front.html'"): "a notebook shows a city by its card",
     ("cli/check.py", "name"): "the participant's own module",
-    ("cli/main.py", "f'tracecup.cli.{_verb}'"): "each module of the room is a verb",
+    ("cli/main.py", "f'tracecup.cli.{verb}'"): "each module of the room is a verb",
     ("cluster.py", "'cloudpickle'"): "comes with an extra",
     ("cluster.py", "'distributed'"): "comes with an extra",
     ("datasets/frames.py", "name"): "frames of the reader's own libraries",

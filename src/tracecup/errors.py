@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 MAX_LISTED = 10
 MAX_LISTED_OF_A_FOLDER = 40
@@ -110,8 +110,12 @@ class InvalidFile(TraceCupError, ValueError):
         super().__init__("\n".join(lines))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        """As above."""
         return type(self), (self.path, self.problems, self.total)
+
+
+def fail(path: str | PathLike[str], line: int, column: str, found: str, expected: str) -> NoReturn:
+    """Refuse a file for one thing."""
+    raise InvalidFile(path, [Problem(line, column, found, expected)])
 
 
 class TooLarge(InvalidFile):

@@ -104,6 +104,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {by_lower[near[0]]}?" if near else ""
 
 
+def short_method(name: str, digits: int = 4) -> str:
+    """A method's name with its tuned numbers cut to what people compare.
+
+    >>> short_method("MRLH(1,1,0.14370915963680297)"), short_method("PL(3.25581,1)", 3)
+    ('MRLH(1,1,0.1437)', 'PL(3.26,1)')
+    """
+    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.{digits}g}", name)
+
+
 def _value(word: str) -> Value:
     if not _NUMBER.fullmatch(word):
         return word

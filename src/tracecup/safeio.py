@@ -135,6 +135,14 @@ def long_line(path: str | os.PathLike[str], number: int, limits: Limits) -> Inva
     return InvalidFile(path, [Problem(number, "", found, f"at most {limits.max_line} bytes")])
 
 
+def ensure_folder(folder: Path, mode: int = 0o777) -> None:
+    """Make a folder and those above it, unless it is there; `UnreadableFile` where that fails."""
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
+
+
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Write a file that appears whole or not at all: temporary name, fsync, rename.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tracecup.datasets import CHECK_INS, Box, read_contest_training, read_prepared
+from tracecup.datasets import CHECK_INS, Box, read_prepared
 from tracecup.datasets.cleaning import Cleaning
 from tracecup.datasets.contestfiles import contest_parts
 from tracecup.datasets.loaders import Wish, loader_of
@@ -107,14 +107,6 @@ class TestRegions:
     def test_nothing_of_it_is_left_out_or_moved(self, folder, wish):
         with pytest.raises(InvalidParameter):
             loader_of("prepared").load([folder], wish)
-
-
-class TestContestTraining:
-    def test_sizes_and_hospitals(self, data_dir):
-        given = read_contest_training(data_dir / "peopleflow")
-        assert given.training.shape == given.testing.shape == (1000, 35)
-        assert len(given.city.hospitals) == 37
-        assert len(given.city.places) == 17_820
 
 
 @pytest.fixture

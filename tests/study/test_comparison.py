@@ -12,7 +12,7 @@ from tracecup.city import ContestClock, write_city, write_clock
 from tracecup.cli.main import run
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.obfuscate import NoObfuscation, parse_obfuscator
-from tracecup.study.comparison import DEFENCES, as_markdown, compare, short, usual_defences
+from tracecup.study.comparison import DEFENCES, as_markdown, compare, usual_defences
 from tracecup.traces import files
 
 CITY = City(Grid.from_metres(6, 6, width_m=500, height_m=500), hospitals=[7, 20])
@@ -144,13 +144,6 @@ class TestAsMarkdown:
         text = as_markdown(compare(CITY, REFERENCE, ORIGINAL, defences=["None"]))
         assert "**0.000**" in text
         assert "| `None` | 1.000 |" in text
-
-
-class TestShort:
-    def test_words_and_keys_stay(self):
-        assert short("KMeans(100,floor=0.70000001,hospital=false)") == (
-            "KMeans(100,floor=0.7,hospital=false)"
-        )
 
 
 class TestCommand:

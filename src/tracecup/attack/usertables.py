@@ -38,7 +38,6 @@ class HeldTables:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(users, slots, regions)."""
         users, slots, regions = self.held.shape
         return users, slots, regions
 

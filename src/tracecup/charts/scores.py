@@ -15,7 +15,8 @@ from tracecup.charts.theme import Spec
 from tracecup.charts.words import Tell, plain, status, who
 from tracecup.contest.correlation import Correlation
 from tracecup.facts.board import STATUSES, BoardFacts, ReleaseFacts
-from tracecup.facts.text import Cell, clean, short_method, spelled
+from tracecup.facts.text import Cell, clean, spelled
+from tracecup.methodnames import short_method
 
 SHAPES = ("circle", "square", "diamond", "cross")
 HEIGHT, UTILITY_HEIGHT = 380, 340

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tracecup.city.grid import (
     Grid,
 )
 from tracecup.city.places import Places
-from tracecup.errors import InvalidFile, Problem, TraceCupError
+from tracecup.errors import InvalidFile, Problem, TraceCupError, fail
 from tracecup.safeio import DEFAULT_LIMITS, Limits, atomic_write, read_lines, show
 
 Path = str | PathLike[str]
@@ -47,21 +47,21 @@ def read_city(path: Path, places: Path | None = None, limits: Limits = DEFAULT_L
     """
     rows = list(_rows(path, (REGION_HEADER, REGION_HEADER[:-1], KM_HEADER), limits))
     if not rows:
-        _fail(path, 0, "", "no rows", "one row for every region")
+        fail(path, 0, "", "no rows", "one row for every region")
     nx = max(_whole(path, n, "x_id", row[2], 1, MAX_REGIONS) for n, row in rows)
     ny = max(_whole(path, n, "y_id", row[1], 1, MAX_REGIONS) for n, row in rows)
     if nx * ny != len(rows):
-        _fail(path, 0, "", f"{len(rows)} rows", f"{nx} x {ny} = {nx * ny} rows, one per region")
+        fail(path, 0, "", f"{len(rows)} rows", f"{nx} x {ny} = {nx * ny} rows, one per region")
     latitudes: list[float] = []
     longitudes: list[float] = []
     hospitals: list[int] = []
     for k, (n, row) in enumerate(rows):
         y, x = divmod(k, nx)
         if row[6:] != rows[0][1][6:]:
-            _fail(path, n, KM_HEADER[6], ",".join(row[6:]), f"{','.join(rows[0][1][6:])} as above")
+            fail(path, n, KM_HEADER[6], ",".join(row[6:]), f"{','.join(rows[0][1][6:])} as above")
         for column, text, wanted in zip(REGION_HEADER, row, (k + 1, y + 1, x + 1), strict=False):
             if text != str(wanted):
-                _fail(path, n, column, show(text), f"{wanted} (rows go south-west to north-east)")
+                fail(path, n, column, show(text), f"{wanted} (rows go south-west to north-east)")
         _axis(path, n, "y(center)", row[3], latitudes, y)
         _axis(path, n, "x(center)", row[4], longitudes, x)
         if len(row) >= 6 and _whole(path, n, "hospital", row[5], 0, 1):
@@ -73,7 +73,7 @@ def read_city(path: Path, places: Path | None = None, limits: Limits = DEFAULT_L
     ]
     km_y, km_x = km or (KM_PER_DEGREE_LATITUDE, KM_PER_DEGREE_LONGITUDE)
     if min(km_y, km_x) <= 0:
-        _fail(path, 2, KM_HEADER[6], ",".join(rows[0][1][6:]), "kilometres of a degree, above 0")
+        fail(path, 2, KM_HEADER[6], ",".join(rows[0][1][6:]), "kilometres of a degree, above 0")
     if height is None:
         height = (width * km_x if width else FALLBACK_KM) / km_y
     if width is None:
@@ -108,28 +108,28 @@ def read_clock(path: Path, limits: Limits = DEFAULT_LIMITS) -> ContestClock:
     minutes: list[int] = []
     for k, (n, row) in enumerate(rows):
         if row[0] not in parts or (row[0] == "ref" and parts["org"]):
-            _fail(path, n, "ref/org", show(row[0]), "ref in all first rows, org in all others")
+            fail(path, n, "ref/org", show(row[0]), "ref in all first rows, org in all others")
         parts[row[0]] += 1
         if row[1] != str(k + 1):
-            _fail(path, n, "time_id", show(row[1]), str(k + 1))
+            fail(path, n, "time_id", show(row[1]), str(k + 1))
         day = _whole(path, n, "day", row[2], 1, len(rows))
         hour = _whole(path, n, "hour", row[3], 0, 47)
         minute = _whole(path, n, "min", row[4], 0, 59)
         if day == 1 and k == len(minutes):
             if minutes and 60 * hour + minute <= minutes[-1]:
-                _fail(path, n, "hour", f"{hour}:{minute:02d}", "a later time than the row before")
+                fail(path, n, "hour", f"{hour}:{minute:02d}", "a later time than the row before")
             minutes.append(60 * hour + minute)
         elif k == 0:
-            _fail(path, n, "day", show(row[2]), "1 in the first row")
+            fail(path, n, "day", show(row[2]), "1 in the first row")
         expected_day, slot = k // len(minutes) + 1, k % len(minutes)
         if day != expected_day:
-            _fail(path, n, "day", show(row[2]), f"{expected_day} ({len(minutes)} slots a day)")
+            fail(path, n, "day", show(row[2]), f"{expected_day} ({len(minutes)} slots a day)")
         if 60 * hour + minute != minutes[slot]:
             wanted = f"{minutes[slot] // 60}:{minutes[slot] % 60:02d}, as on day 1"
-            _fail(path, n, "hour", f"{hour}:{minute:02d}", wanted)
+            fail(path, n, "hour", f"{hour}:{minute:02d}", wanted)
     for name, count in parts.items():
         if count == 0 or count % len(minutes):
-            _fail(path, 0, "", f"{count} {name} rows", "whole days of both ref and org rows")
+            fail(path, 0, "", f"{count} {name} rows", "whole days of both ref and org rows")
 
     def build() -> ContestClock:
         reference = Clock(parts["ref"] // len(minutes), tuple(minutes))
@@ -169,7 +169,7 @@ def read_places(path: Path, grid: Grid, limits: Limits = DEFAULT_LIMITS) -> Plac
             region = int(grid.region_at(y, x))
             counts.append(-1)
             if region < 0:
-                _fail(path, n, "y", f"({y}, {x})", "a point inside the grid")
+                fail(path, n, "y", f"({y}, {x})", "a point inside the grid")
         latitudes.append(y)
         longitudes.append(x)
         regions.append(region)
@@ -188,7 +188,7 @@ def write_places(path: Path, places: Places, grid: Grid) -> None:
     lines = [",".join(PLACE_HEADER)]
     for k in range(len(places)):
         if re.search(r"[,\r\n]", places.categories[k]):
-            _fail(path, k + 2, "category", show(places.categories[k]), "text without comma")
+            fail(path, k + 2, "category", show(places.categories[k]), "text without comma")
         y, x = divmod(int(places.regions[k]), grid.nx)
         where = f"{float(places.latitudes[k])!r},{float(places.longitudes[k])!r}"
         count = "-" if places.counts[k] < 0 else str(int(places.counts[k]))
@@ -206,23 +206,19 @@ def _rows(
         fields = line.split(",")
         if number == 1:
             if tuple(fields) not in headers:
-                _fail(path, 1, "", show(line, 80), f"the header {','.join(headers[0])}")
+                fail(path, 1, "", show(line, 80), f"the header {','.join(headers[0])}")
             width = len(fields)
         elif len(fields) != width:
-            _fail(path, number, "", f"{len(fields)} fields ({show(line)})", f"{width} fields")
+            fail(path, number, "", f"{len(fields)} fields ({show(line)})", f"{width} fields")
         else:
             yield number, fields
     if not width:
-        _fail(path, 0, "", "an empty file", f"the header {','.join(headers[0])}")
-
-
-def _fail(path: Path, line: int, column: str, found: str, expected: str) -> NoReturn:
-    raise InvalidFile(path, [Problem(line, column, found, expected)])
+        fail(path, 0, "", "an empty file", f"the header {','.join(headers[0])}")
 
 
 def _whole(path: Path, line: int, column: str, text: str, low: int, high: int) -> int:
     if not re.fullmatch(r"0|[1-9][0-9]{0,18}", text, re.ASCII) or not low <= int(text) <= high:
-        _fail(path, line, column, show(text), f"a whole number {low} to {high}")
+        fail(path, line, column, show(text), f"a whole number {low} to {high}")
     return int(text)
 
 
@@ -232,7 +228,7 @@ def _number(path: Path, line: int, column: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or not re.match(r"[0-9.+-]", text):
-        _fail(path, line, column, show(text), "a number of degrees")
+        fail(path, line, column, show(text), "a number of degrees")
     return value
 
 
@@ -241,10 +237,10 @@ def _axis(path: Path, line: int, column: str, text: str, axis: list[float], inde
     value = _number(path, line, column, text)
     if index == len(axis):
         if axis and value <= axis[-1]:
-            _fail(path, line, column, show(text), f"more than {axis[-1]!r}, the one before")
+            fail(path, line, column, show(text), f"more than {axis[-1]!r}, the one before")
         axis.append(value)
     elif value != axis[index]:
-        _fail(path, line, column, show(text), f"{axis[index]!r}, as in the rows before")
+        fail(path, line, column, show(text), f"{axis[index]!r}, as in the rows before")
 
 
 def _step(path: Path, column: str, axis: list[float]) -> float | None:
@@ -254,7 +250,7 @@ def _step(path: Path, column: str, axis: list[float]) -> float | None:
     step = round((axis[-1] - axis[0]) / (len(axis) - 1), DEGREE_DIGITS)
     uneven = max(abs(axis[0] + k * step - value) for k, value in enumerate(axis))
     if not step > 0 or uneven > 0.01 * step:
-        _fail(path, 0, column, "centres at unequal distances", "an equal grid")
+        fail(path, 0, column, "centres at unequal distances", "an equal grid")
     return step
 
 

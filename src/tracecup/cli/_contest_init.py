@@ -50,7 +50,8 @@ def init(
     """
     from tracecup.contest.rules import Rules
     from tracecup.contest.rules.file import RULES_FILE, write_rules
-    from tracecup.errors import InvalidParameter, UnreadableFile
+    from tracecup.errors import InvalidParameter
+    from tracecup.safeio import ensure_folder
 
     rules = Rules.preset(preset)
     if name is not None:
@@ -61,10 +62,7 @@ def init(
     path = folder / RULES_FILE
     if path.exists() or path.is_symlink():
         raise InvalidParameter(f"{path} is there already; remove it first or choose another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
+    ensure_folder(folder)
     write_rules(path, rules)
     rows = [
         ("contest", escape(rules.name)),

@@ -129,7 +129,8 @@ def stage_table(timings: dict[str, dict[str, float]]) -> Table:
 
 def release_table(board: BoardFacts) -> Table:
     """Every release with its utility, its two minima and what bounds them, the safest first."""
-    from tracecup.facts.text import short_method, spelled
+    from tracecup.facts.text import spelled
+    from tracecup.methodnames import short_method
 
     table = Table(
         title="Releases",

@@ -34,11 +34,6 @@ FILES = "Contest files"
 RAW = "Raw tables"
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("audit")(audit)
-
-
 def audit(
     city: Annotated[
         Path | None, typer.Option("--city", help="Regions of the city: info_region.csv.")

@@ -48,11 +48,6 @@ HEADS = (
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("benchmark")(benchmark)
-
-
 def benchmark(
     out: Annotated[Path, typer.Option("--out", help="Folder for cells, tables and the picture.")],
     data: Annotated[

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
 SPELLING = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)", re.ASCII)
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("check")(check)
-
-
 def check(
     target: Annotated[
         str,

@@ -39,11 +39,6 @@ MARK = "*"
 MARKS = {"coarse": "coarse", "strongest": "strongest"}
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("compare")(compare)
-
-
 def compare(
     city: CityFile,
     original: OriginalFile,
@@ -91,6 +86,7 @@ def compare(
     from tracecup.facts.text import spelled
     from tracecup.front.plugins import shipped
     from tracecup.jobs import engine as engine_of
+    from tracecup.methodnames import short_method
     from tracecup.safeio import atomic_write
     from tracecup.study import comparison
     from tracecup.study.tried import known_stronger, what_attacks_knew
@@ -140,7 +136,7 @@ def compare(
         bounds = row.bounds
         above = bounds.reid is not None and row.weakest_reid.score.value > bounds.reid
         table.add_row(
-            comparison.short(row.defence),
+            short_method(row.defence),
             f"{row.utility.value:.4f}",
             MARKS.get(row.tuning, "") if row.utility.valid else "below",
             f"{row.weakest_reid.score.value:.4f}{MARK if above else ''}",

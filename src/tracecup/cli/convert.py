@@ -13,11 +13,6 @@ import typer
 from tracecup.cli.common import Json, emit, table_of
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("convert")(convert)
-
-
 def convert(
     source: Annotated[Path, typer.Argument(metavar="IN", help="File to read, any container.")],
     target: Annotated[

@@ -31,11 +31,6 @@ CLEANING = "Cleaning"
 ONE_DAY = "reference and original files: all records are of one day, and these need two"
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("data")(data)
-
-
 def data(
     form: Annotated[
         str,

@@ -17,11 +17,6 @@ USERS = 300
 """Fewer than the paper's 2000, so that the learned attack takes seconds."""
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("demo")(demo)
-
-
 def demo(
     out: Annotated[
         Path, typer.Option("--out", help="Folder of the archive and the report.")

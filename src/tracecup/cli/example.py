@@ -5,15 +5,9 @@ Three users, four events, five regions: every score can be checked by hand.
 
 from __future__ import annotations
 
-import typer
 from rich.table import Table
 
 from tracecup.cli.common import Json, emit
-
-
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("example")(example)
 
 
 def example(as_json: Json = False) -> int:

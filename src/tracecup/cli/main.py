@@ -62,9 +62,18 @@ def _tracecup(
     """
 
 
-for _verb in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
-    if _verb not in ("common", "main") and not _verb.startswith("_"):
-        importlib.import_module(f"tracecup.cli.{_verb}").add(app)
+def _add_verbs() -> None:
+    """Every module is a verb: the function of its name, or whatever its `add` adds."""
+    for verb in sorted(module.name for module in pkgutil.iter_modules(cli.__path__)):
+        if verb not in ("common", "main") and not verb.startswith("_"):
+            module = importlib.import_module(f"tracecup.cli.{verb}")
+            if hasattr(module, "add"):
+                module.add(app)
+            else:
+                app.command(verb)(getattr(module, verb))
+
+
+_add_verbs()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

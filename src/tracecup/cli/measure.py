@@ -25,11 +25,6 @@ from tracecup.cli.common import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("measure")(measure)
-
-
 def measure(
     name: Annotated[str, typer.Argument(help="Measure with parameters, like 'AggMIA(100)'.")],
     city: CityFile,

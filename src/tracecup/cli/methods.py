@@ -26,11 +26,6 @@ HEADINGS: dict[Kind, str] = {
 }
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("methods")(methods)
-
-
 def methods(
     what: Annotated[
         str | None,

@@ -37,11 +37,6 @@ if TYPE_CHECKING:
     from tracecup.traces import SetTraces, Traces
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("obfuscate")(obfuscate)
-
-
 def obfuscate(
     city: CityFile,
     name: Annotated[

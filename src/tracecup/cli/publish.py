@@ -25,11 +25,6 @@ from tracecup.cli.common import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("publish")(publish)
-
-
 def publish(
     obfuscated: Annotated[
         Path, typer.Option("--obfuscated", help="Obfuscated traces: anotraces file.")

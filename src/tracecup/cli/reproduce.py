@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from tracecup.study.reproduce import Study
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("reproduce")(reproduce)
-
-
 def reproduce(
     ids: Annotated[
         list[str] | None,

@@ -14,11 +14,6 @@ from tracecup.cli.common import people
 from tracecup.errors import InvalidParameter
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("serve")(serve)
-
-
 def need_server() -> None:
     """Refuse where the server's packages are not installed."""
     from importlib.util import find_spec

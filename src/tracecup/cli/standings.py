@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     from tracecup.contest.sheets.standings import Standings
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("standings")(standings)
-
-
 def standings(
     reid: Annotated[
         list[Path],

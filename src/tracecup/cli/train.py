@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from tracecup.synth import Training
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("train")(train)
-
-
 def train(
     out: Annotated[Path, typer.Option("--out", help="Model file to write (.npz).")],
     name: Annotated[

@@ -14,11 +14,6 @@ from rich.table import Table
 from tracecup.cli.common import Json, Plugin, emit, progress
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("tune")(tune)
-
-
 def tune(
     name: Annotated[str, typer.Argument(help="Attack; parameters given here stay fixed.")],
     sample: Annotated[

@@ -21,11 +21,6 @@ from tracecup.cli.common import (
 )
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("validate")(validate)
-
-
 def validate(
     kind: Annotated[
         str,

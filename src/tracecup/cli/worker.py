@@ -24,11 +24,6 @@ from tracecup.errors import InvalidParameter
 TOKEN_VARIABLE = "TRACECUP_WORKER_TOKEN"
 
 
-def add(app: typer.Typer) -> None:
-    """Put the verb on the command line."""
-    app.command("worker")(worker)
-
-
 def worker(
     folder: Annotated[
         Path | None, typer.Argument(metavar="DIR", help="The server's folder, if it is here.")

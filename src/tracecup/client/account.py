@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
-from tracecup.safeio import atomic_write
+from tracecup.safeio import atomic_write, ensure_folder
 
 URL_VARIABLE, TOKEN_VARIABLE = "TRACECUP_URL", "TRACECUP_TOKEN"
 CONTEST_VARIABLE, FOLDER_VARIABLE = "TRACECUP_CONTEST", "TRACECUP_CONFIG_DIR"
@@ -112,10 +112,7 @@ def load_account(env: Mapping[str, str] | None = None) -> Account:
 def save_account(account: Account, env: Mapping[str, str] | None = None) -> Path:
     """Keep an account in the owner's folder; nobody else can read the file."""
     folder = config_folder(env)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
+    ensure_folder(folder, 0o700)
     path = folder / ACCOUNT_FILE
     with atomic_write(path, 0o600) as file:
         file.write(json.dumps(asdict(account), indent=1).encode())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tracecup.client.connection import BROKEN_OFF, Connection, Unreachable
-from tracecup.errors import UnreadableFile
+from tracecup.safeio import ensure_folder
 
 Progress = Callable[[float, float], None]
 BLOCK = 1 << 20
@@ -68,10 +68,7 @@ def fetch_all(
     """Fetch files into a folder; each with whether it had to be fetched at all."""
     wanted = list(files)
     total, done, got = float(sum(file.size for file in wanted)), 0.0, []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
+    ensure_folder(folder)
     for file in wanted:
         before = done
 

@@ -23,7 +23,7 @@ from tracecup.datasets.mobility import (
     zipf_exponent,
 )
 from tracecup.datasets.peopleflow import read_peopleflow
-from tracecup.datasets.prepared import ContestTraining, read_contest_training, read_prepared
+from tracecup.datasets.prepared import read_prepared
 from tracecup.datasets.splitting import split_users
 from tracecup.datasets.table import read_csv
 from tracecup.datasets.takeout import read_takeout
@@ -40,7 +40,6 @@ __all__ = [
     "Box",
     "Cleaning",
     "ContestParts",
-    "ContestTraining",
     "Dataset",
     "DayStatistics",
     "Dropped",
@@ -55,7 +54,6 @@ __all__ = [
     "from_frame",
     "loader_of",
     "radius_of_gyration",
-    "read_contest_training",
     "read_csv",
     "read_foursquare",
     "read_geolife",

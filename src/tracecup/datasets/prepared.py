@@ -1,7 +1,7 @@
-"""Data sets that others have prepared: the synthesizer's own files and the contest's training set.
+"""Data sets that others have prepared: the files of the published synthesizer.
 
-`read_prepared` for PPMTF/PPMTF+ (`traintraces_TK.csv`, ...), `read_contest_training` for PWS Cup;
-`prepared_regions` is the first as one data set of regions, which commands take.
+`read_prepared` for PPMTF/PPMTF+ (`traintraces_TK.csv`, ...); `prepared_regions` is the same as one
+data set of regions, which commands take.
 """
 
 from __future__ import annotations
@@ -10,28 +10,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city import City, Places
-from tracecup.city.files import read_city
 from tracecup.datasets.boundingbox import TOKYO_CENTRE, Box
 from tracecup.datasets.collect import PLACE_GRID
 from tracecup.datasets.dataset import Dataset, Split
-from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
+from tracecup.errors import InvalidParameter, UnreadableFile, fail
 from tracecup.records import PEOPLE_FLOW, Records, Timetable
 from tracecup.records.delimited import TextLayout, read_text, text_of
 from tracecup.records.files import PUBLISHED, one_chain, published_times
 from tracecup.safeio import COMPRESSIONS
-from tracecup.traces import Traces
-from tracecup.traces.files import read_traces
 
 USER_INDEX = TextLayout(("user_id", "user_index"), header=True)
 PLACE_INDEX = TextLayout(("poi_id", "poi_index", "category"), header=True)
 PLACES = TextLayout(("poi_id", "y", "x"), header=True)
-HOSPITAL = "building/Hospital"
 ENDINGS = ("", *(one.suffix for one in COMPRESSIONS))
 
 
@@ -82,31 +78,6 @@ def prepared_regions(
     said = f"{len(first.ids)} training and {len(second.ids)} testing users, as the files have them"
     day = min(first.first_day, second.first_day)
     return Dataset(records, town, first_day=day, notes=(said,), training_users=len(first.ids))
-
-
-class ContestTraining(NamedTuple):
-    """Training and testing traces of the contest's participants' kit, and the city."""
-
-    training: Traces
-    testing: Traces
-    city: City
-
-
-def read_contest_training(folder: str | PathLike[str], city: str = "TK") -> ContestTraining:
-    """Read `traintraces_TK.csv`, `testtraces_TK.csv`, `regions_TK.csv` and `POI_TK.csv`.
-
-    The same users in both parts, 35 locations each in the order of time; the times themselves
-    are not in the files, so the clock is one long day. Hospital regions are those with a place
-    of category `building/Hospital`. All files may be compressed.
-    """
-    plain = read_city(_find(folder, f"regions_{city}.csv"), _find(folder, f"POI_{city}.csv"))
-    hospitals = np.unique(plain.places.in_category(HOSPITAL).regions)
-    town = City(plain.grid, hospitals.tolist(), plain.places)
-    training, testing = (
-        read_traces(_find(folder, f"{part}traces_{city}.csv"), n_regions=town.n_regions)
-        for part in ("train", "test")
-    )
-    return ContestTraining(training, testing, town)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +154,7 @@ def _user_index(path: Path) -> dict[int, int]:
         block.settle("raise")
         for row, (user, index) in enumerate(zip(ids.tolist(), indices.tolist(), strict=True)):
             if index in found:
-                _fail(path, block.first_line + row, "user_index", str(index), "each index once")
+                fail(path, block.first_line + row, "user_index", str(index), "each index once")
             found[index] = user
     return found
 
@@ -200,7 +171,7 @@ def _place_index(path: Path) -> tuple[list[bytes], list[str], int]:
         ids += block.words("poi_id").to_pylist()
         categories += [text_of(word) for word in block.words("category").to_pylist()]
     if not ids:
-        _fail(path, 0, "", "no rows", "one row for every location")
+        fail(path, 0, "", "no rows", "one row for every location")
     return ids, categories, len(ids)
 
 
@@ -216,12 +187,12 @@ def _places(path: Path, wanted: list[bytes], categories: list[str], box: Box) ->
     missing = np.flatnonzero(np.isnan(latitude))
     if len(missing):
         found = f"no row for place {text_of(wanted[missing[0]])}"
-        _fail(path, 0, "poi_id", found, "every place of the index")
+        fail(path, 0, "poi_id", found, "every place of the index")
     cells = box.cells(latitude, longitude, PLACE_GRID, PLACE_GRID)
     outside = np.flatnonzero(cells < 0)
     if len(outside):
         found = f"place {text_of(wanted[outside[0]])} outside the box"
-        _fail(path, 0, "y", found, "places inside the box")
+        fail(path, 0, "y", found, "places inside the box")
     unknown = np.full(len(wanted), -1, dtype=np.int64)
     return Places(latitude, longitude, cells, tuple(categories), unknown)
 
@@ -237,7 +208,7 @@ def _part(path: Path, ids: dict[int, int], n_locations: int, timetable: Timetabl
         block.settle()
         parts.append((user, where, *times))
     if not parts:
-        _fail(path, 0, "", "no rows", "one row for every record")
+        fail(path, 0, "", "no rows", "one row for every record")
     user, where, unix, day, instant = (np.concatenate(part) for part in zip(*parts, strict=True))
     return _Part(user, where, unix, day, instant, tuple(ids[index] for index in sorted(ids)))
 
@@ -255,7 +226,3 @@ def _records(part: _Part, n_locations: int, timetable: Timetable) -> Records:
         timetable=timetable,
         users=np.array(part.ids, dtype=np.int64),
     )
-
-
-def _fail(path: Path, line: int, column: str, found: str, expected: str) -> None:
-    raise InvalidFile(path, [Problem(line, column, found, expected)])

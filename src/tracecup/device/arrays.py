@@ -64,21 +64,18 @@ class NumpyArrays(Arrays):
     chunk: int = 4096
 
     def place(self, rows: SparseRows, dtype: str, scale: float, multiple: int) -> Any:
-        """The rows times `scale`, rounded to `dtype`; zero rows up to a multiple of `multiple`."""
         out = np.zeros((_up(len(rows), multiple), rows.width), dtype=dtype)
         dense = rows.dense(np.arange(len(rows))) * scale
         out[: len(rows)] = np.rint(dense) if dtype == "int8" else dense
         return out
 
     def chunk_tops(self, left: Any, right: Any, n: int, keep: int) -> Tops:
-        """Per row of `left` (the first n) the `keep` chunks of `right` with the largest product."""
         tops = np.empty((n, len(right) // self.chunk))
         for c in range(tops.shape[1]):
             tops[:, c] = _product(left[:n], self._chunk(right, c)).max(axis=1)
         return _largest(tops, keep)
 
     def row_tops(self, left: Any, right: Any, asked: list[Asked], keep: int) -> Tops:
-        """Per asked row of `left`, in turn, the `keep` largest products with that chunk's rows."""
         parts = [_largest(_product(left[rows], self._chunk(right, at)), keep) for at, rows in asked]
         return np.concatenate([part[0] for part in parts]), np.concatenate([p[1] for p in parts])
 
@@ -99,7 +96,6 @@ class JaxArrays(Arrays):
     product: Any = None
 
     def place(self, rows: SparseRows, dtype: str, scale: float, multiple: int) -> Any:
-        """The rows times `scale`, rounded to `dtype`; zero rows up to a multiple of `multiple`."""
         import jax.numpy as jnp
 
         longest = int(rows.lengths.max(initial=1))
@@ -119,7 +115,6 @@ class JaxArrays(Arrays):
         return out.block_until_ready()
 
     def chunk_tops(self, left: Any, right: Any, n: int, keep: int) -> Tops:
-        """Per row of `left` (the first n) the `keep` chunks of `right` with the largest product."""
         work = _jitted("chunk_tops")
         product = self.product if right.size < ADDRESSABLE else None
         parts = [

@@ -28,7 +28,7 @@ from tracecup.errors import InvalidFile, Problem
 from tracecup.facts.board import BoardFacts
 from tracecup.facts.contest import CityFacts, ContestFacts, Population, TraceExample, UserRisks
 from tracecup.facts.tables import Rows, board_facts
-from tracecup.facts.text import short_method
+from tracecup.methodnames import short_method
 from tracecup.score import hospital_share, true_link_bound
 from tracecup.traces import Traces
 

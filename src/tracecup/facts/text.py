@@ -5,7 +5,6 @@ Names come from participants, so they are cleaned of what could disturb a page o
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 LONGEST_NAME = 60
@@ -30,15 +29,6 @@ def clean(text: str, longest: int = LONGEST_NAME) -> str:
     )
     shown = " ".join(shown.split())
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
-
-
-def short_method(name: str, digits: int = 4) -> str:
-    """A method's name with its tuned numbers cut to what people compare.
-
-    >>> short_method("MRLH(1,1,0.14370915963680297)"), short_method("PL(3.25581,1)", 3)
-    ('MRLH(1,1,0.1437)', 'PL(3.26,1)')
-    """
-    return re.sub(r"\d+\.\d{5,}", lambda found: f"{float(found[0]):.{digits}g}", name)
 
 
 def spelled(cell: Cell, digits: int = 3) -> str:

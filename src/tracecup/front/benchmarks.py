@@ -50,7 +50,6 @@ class Benchmark(Result):
         return self.sweep.table
 
     def tables(self) -> Mapping[str, Table]:
-        """The tables by name."""
         return {"summary": self.summary, "attacks": self.attacks}
 
     def said(self) -> str:

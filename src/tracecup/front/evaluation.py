@@ -179,7 +179,6 @@ class Evaluation(Result):
         return Table.of(DIFFERENCES, rows)
 
     def tables(self) -> Mapping[str, Table]:
-        """The tables by name."""
         return {
             "summary": self.summary,
             "attacks": self.attacks,

@@ -70,7 +70,7 @@ def install(sources: Iterable[Source]) -> None:
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-            _methods_in(str(folder / source.asked), source.module)
+            load_plugin(str(folder / source.asked), source.module)
             _installed[source.module] = source, folder
 
 
@@ -82,17 +82,13 @@ def _forget(folder: Path) -> None:
     sys.path[:] = [path for path in sys.path if path != str(folder)]
 
 
-def load_plugin(where: PathName) -> list[type[Method]]:
+def load_plugin(where: PathName, called: str = "") -> list[type[Method]]:
     """Import the file and make its methods known; they are returned, in the order of the file.
 
     `my.py:Class` takes that class alone and is an error where the file has none of that name. The
     folder of the file is on the search path, so that it may import its neighbours. A file is
-    run once, however often it is asked for.
+    run once, however often it is asked for. `called` is its module's name where that is known.
     """
-    return _methods_in(where)
-
-
-def _methods_in(where: PathName, called: str = "") -> list[type[Method]]:
     found = _CLASS.fullmatch(fspath(where))
     path = Path(found[1] if found else where)
     module = _imported(path, called)

@@ -15,10 +15,9 @@ from pathlib import Path
 from shutil import rmtree
 
 from tracecup import plot as room
-from tracecup.errors import UnreadableFile
 from tracecup.plot.page import QUICK, Shown, page, summary
 from tracecup.plot.style import Picture, drawings, styled
-from tracecup.safeio import atomic_write
+from tracecup.safeio import atomic_write, ensure_folder
 from tracecup.study.away import Stay, job_of, unpack
 from tracecup.study.context import Context
 from tracecup.study.reproduce import Record, Study, asked, choose, run_study, studies, versions
@@ -65,7 +64,7 @@ def reproduce(
     Those that hand out their own parts run here, after the others.
     """
     chosen, left_out = choose(ids, context)
-    _make(out)
+    ensure_folder(out)
     if force:
         for one in chosen:
             rmtree(out / CELLS / one.id, ignore_errors=True)
@@ -180,7 +179,7 @@ def _said(record: Record) -> StudyResult:
 
 
 def _store(folder: Path, record: Record, pictures: Sequence[Picture], data: Sequence[str]) -> None:
-    _make(folder)
+    ensure_folder(folder)
     for name, table in record.result.tables.items():
         _write(folder / f"{name}.csv", table.as_csv().encode())
     for picture in pictures:
@@ -204,13 +203,6 @@ def _shown(folder: Path, one: Study, record: Record) -> Shown:
     names = json.loads((folder / RESULT).read_text("utf-8"))["pictures"]
     drawn = {name: (folder / f"{name}.svg").read_bytes() for name in names}
     return Shown(one, record, names, drawn)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error
 
 
 def _write(path: Path, content: bytes) -> None:

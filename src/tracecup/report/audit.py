@@ -5,8 +5,6 @@ Findings in sentences, every number as a table, bars as inline pictures.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from tracecup import __version__
 from tracecup.attack.naming import is_blind
 from tracecup.facts.text import clean
 from tracecup.report.auditanswer import answer_parts
-from tracecup.report.markup import Html, element, join, scrolling, section, table
+from tracecup.report.markup import Html, element, join, policy_hash, scrolling, section, table
 from tracecup.safeio import atomic_write
 from tracecup.score import Interval
 from tracecup.study.audit import BINS, Audit, Audited
@@ -67,7 +65,9 @@ def audit_html(found: Answer | Audit, *, top: int = 10) -> str:
     answer = found if isinstance(found, Answer) else None
     audit = found.worst if isinstance(found, Answer) else found
     css = resources.files("tracecup.report").joinpath("page.css").read_text("utf-8") + STYLE
-    policy = f"default-src 'none'; style-src '{_hash(css)}'; base-uri 'none'; form-action 'none'"
+    policy = (
+        f"default-src 'none'; style-src '{policy_hash(css)}'; base-uri 'none'; form-action 'none'"
+    )
     head = [
         element("meta", (), {"charset": "utf-8"}),
         element("meta", (), {"http-equiv": "Content-Security-Policy", "content": policy}),
@@ -335,7 +335,3 @@ def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Html:
 
 def _text(x: float, y: float, said: str, attributes: dict[str, str]) -> Html:
     return element("text", [join(said)], {"x": f"{x:.2f}", "y": f"{y:.2f}", **attributes})
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()

@@ -11,7 +11,8 @@ import numpy as np
 
 from tracecup.charts.words import status
 from tracecup.facts import ContestFacts, ReleaseFacts
-from tracecup.facts.text import clean, short_method
+from tracecup.facts.text import clean
+from tracecup.methodnames import short_method
 from tracecup.report.markup import Html, element, name_of
 
 CHEAT = "cheat("

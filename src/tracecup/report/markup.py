@@ -5,6 +5,8 @@ Names come from participants, so they are cleaned of what could disturb a page o
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -125,3 +127,8 @@ def _cell(value: Cell, is_head: bool) -> Html:
     if is_head:
         return element("th", [shown], {"scope": "row", **attributes})
     return element("td", [shown], attributes)
+
+
+def policy_hash(text: str) -> str:
+    """How a content security policy names a script or a style that stands in the page."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()

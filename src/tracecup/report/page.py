@@ -5,8 +5,6 @@ Text for a student who was not there, and every number behind the charts.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from dataclasses import replace
 from importlib import metadata, resources
@@ -17,10 +15,11 @@ from tracecup.charts.words import status, who
 from tracecup.contest.standing.awards import AWARDS
 from tracecup.facts import AttackerFacts, AwardFacts, ContestFacts
 from tracecup.facts.board import SYMBOLS, TITLES
-from tracecup.facts.text import Cell, clean, short_method
+from tracecup.facts.text import Cell, clean
+from tracecup.methodnames import short_method
 from tracecup.report.figures import figure, script, views_of
 from tracecup.report.lessons import lessons
-from tracecup.report.markup import Html, data_block, element, name_of, scrolling, table
+from tracecup.report.markup import Html, data_block, element, name_of, policy_hash, scrolling, table
 from tracecup.safeio import atomic_write
 
 VIEWS = "views"
@@ -133,13 +132,9 @@ def _sections(facts: ContestFacts) -> list[Section]:
 def _policy(program: str, css: str) -> str:
     """No request to anywhere; only this very script and style, and pictures inside the page."""
     return (
-        f"default-src 'none'; script-src '{_hash(program)}'; style-src '{_hash(css)}'; "
+        f"default-src 'none'; script-src '{policy_hash(program)}'; style-src '{policy_hash(css)}'; "
         "img-src data:; connect-src 'none'; base-uri 'none'; form-action 'none'"
     )
-
-
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
 
 
 def _banner(facts: ContestFacts) -> Html:

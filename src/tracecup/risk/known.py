@@ -236,7 +236,6 @@ class Moments(Places):
         self.holders = Holders.of(self._pairs, self.nobody + 1 + weak * times)
 
     def items(self, visits: Visits) -> Items:
-        """Moments."""
         group = visits.time * self._side + visits.place
         found = Items.of(visits, visits.user, group, np.ones(len(group)), self.nobody)
         if self._weak:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
@@ -32,6 +31,7 @@ from tracecup.contest.rules import ScoreRules
 from tracecup.contest.sizes import FULL_USERS, sized
 from tracecup.errors import InvalidParameter, InvalidTraces
 from tracecup.jobs import done_as_they_come
+from tracecup.methodnames import short_method
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.rng import child_seed
 from tracecup.score import (
@@ -383,7 +383,9 @@ def as_markdown(results: Sequence[Defended]) -> str:
             utility = f"{defended.utility.value:.3f}"
             bound = defended.bounds.reid if kind == "reid" else defended.bounds.prior
             cells.append("–" if bound is None else f"{bound:.3f}")
-            lines.append(f"| `{short(defended.defence)}` | {utility} | {' | '.join(cells)} |")
+            lines.append(
+                f"| `{short_method(defended.defence)}` | {utility} | {' | '.join(cells)} |"
+            )
         seconds: dict[str, list[float]] = {name: [] for name in names}
         for defended, attacks in rows:
             for one in attacks:
@@ -396,24 +398,6 @@ def as_markdown(results: Sequence[Defended]) -> str:
 def _column(defended: Defended, one: Attacked) -> str:
     """What the column of an attack is called: the same for whichever defence it knows."""
     return one.attack.replace(f"known({defended.defence})", "known")
-
-
-def short(name: str) -> str:
-    """A tuned name with its parameters cut to four digits, for tables.
-
-    >>> short("PL(3.238123456,1)")
-    'PL(3.238,1)'
-    """
-    head, bracket, inside = name.partition("(")
-    if not bracket:
-        return name
-    parts = []
-    for part in inside.removesuffix(")").split(","):
-        key, equals, value = part.rpartition("=")
-        with suppress(ValueError):
-            value = f"{float(value):.4g}"
-        parts.append(f"{key}{equals}{value}")
-    return f"{head}({','.join(parts)})"
 
 
 def _method(defence: Defence) -> Obfuscator:

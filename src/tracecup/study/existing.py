@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from tracecup.attack import parse_inference, parse_reid
 from tracecup.attack.naming import is_blind, kind_of
+from tracecup.methodnames import short_method
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import methods
-from tracecup.study.comparison import short
 from tracecup.study.context import Context, Team
 from tracecup.study.existingcells import Attack, ExistingCells, Tuning
 from tracecup.study.existingsynth import COLUMNS as SYNTHESIZER_COLUMNS
@@ -210,7 +210,7 @@ def _cells(
             met = cells.met(sword, min(users, crowd.original.n_users))
             row = (
                 shield.written,
-                short(cells.held["tuned"]),
+                short_method(cells.held["tuned"]),
                 cells.held["s_U"],
                 kind_of(sword),
                 str(sword),

@@ -5,10 +5,7 @@ The name of the file holds everything its content depends on.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,10 +20,10 @@ from tracecup.errors import InvalidParameter
 from tracecup.obfuscate import Obfuscator, parse_obfuscator, to_utility
 from tracecup.registry import Method
 from tracecup.rng import generator
-from tracecup.safeio import atomic_write
 from tracecup.score import FLOOR, utility_score
 from tracecup.study.comparison import DefendedRelease, attack
 from tracecup.study.context import Context, Team
+from tracecup.study.keptcells import key_of, read_cell, write_cell
 from tracecup.study.peak import watched
 from tracecup.traces import SetTraces
 
@@ -96,7 +93,7 @@ class ExistingCells:
         self.seed = context.seed_of("existing", tuning.written)
         self.some = context.seed_of("existing", "users")
         self.path = _path(context, team, tuning)
-        self.held: dict[str, Any] = _read(self.path) or self._made()
+        self.held: dict[str, Any] = read_cell(self.path, "attacks") or self._made()
         self._releases: dict[int, DefendedRelease] = {}
 
     def met(self, method: Attack, users: int) -> dict[str, Any]:
@@ -117,7 +114,7 @@ class ExistingCells:
                 "seconds": found.seconds,
                 "MB": peak.megabytes,
             }
-            self._write()
+            write_cell(self.path, self.held)
         met: dict[str, Any] = self.held["attacks"][key]
         return met
 
@@ -166,12 +163,6 @@ class ExistingCells:
         method = parse_obfuscator(tuned)
         return DefendedRelease(tuned, tuned, utility, 0.0, shown.case, shown.truth, method)
 
-    def _write(self) -> None:
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(self.path) as file:
-                file.write(json.dumps(self.held).encode())
-
 
 def _obfuscated(method: Obfuscator, team: Team, seed: int) -> SetTraces:
     return method.obfuscate(team.city, team.original, seed, reference=team.reference)
@@ -181,15 +172,5 @@ def _path(context: Context, team: Team, tuning: Tuning) -> Path | None:
     if context.cells is None:
         return None
     depends = [__version__, context.seed, team.name, team.original.shape, repr(tuning)]
-    digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
     word = Method.__str__(parse_obfuscator(tuning.written)).partition("(")[0]
-    return context.cells / "existing" / f"{word}-{digest}.json"
-
-
-def _read(path: Path | None) -> dict[str, Any] | None:
-    if path is not None:
-        with suppress(OSError, ValueError):
-            held = json.loads(path.read_text("utf-8"))
-            if isinstance(held, dict) and isinstance(held.get("attacks"), dict):
-                return held
-    return None
+    return context.cells / "existing" / f"{word}-{key_of(depends)}.json"

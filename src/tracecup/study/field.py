@@ -13,10 +13,10 @@ from tracecup.attack.infer.linked import copy_linked
 from tracecup.contest.bots import BOTS
 from tracecup.contest.judging.published import publish
 from tracecup.contest.judging.scorer import Scorer
+from tracecup.methodnames import short_method
 from tracecup.obfuscate import Obfuscator, RareShift, parse_obfuscator
 from tracecup.score import FLOOR, utility_score
 from tracecup.study.attacked import LINKING, Outcome, attack
-from tracecup.study.comparison import short
 from tracecup.study.context import Context, Team
 from tracecup.traces import SetTraces
 
@@ -88,7 +88,7 @@ def tidy(name: str) -> str:
     >>> tidy("PL(3.238123456,1)"), tidy("RareShift(1,rare=2147483648)")
     ('PL(3.238,1)', 'RareShift(1,all)')
     """
-    return short(name.replace(f"rare={EVERY}", "all"))
+    return short_method(name.replace(f"rare={EVERY}", "all"))
 
 
 def _attacked(context: Context, team: Team, one: TunedDefence) -> Defence:

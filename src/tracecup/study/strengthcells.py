@@ -6,10 +6,8 @@ The name of the file holds everything its content depends on; it grows attack by
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -30,11 +28,11 @@ from tracecup.attack.scores import Scores
 from tracecup.contest.judging.scorer import Scorer
 from tracecup.obfuscate import Equalise
 from tracecup.rng import child_seed
-from tracecup.safeio import atomic_write
 from tracecup.score import hospital_share
 from tracecup.study.comparison import DefendedRelease, defence_draw, release
 from tracecup.study.context import Context, Team, shipped_model_file
 from tracecup.study.existingcells import Tuning
+from tracecup.study.keptcells import key_of, read_cell, write_cell
 from tracecup.traces import IdTable, Traces
 
 FORMAT = 1
@@ -82,7 +80,7 @@ class Cells:
         self.team, self.shield = team, shield
         self.seed = context.seed_of("strength", team.name, shield.label)
         self.path = _path(context, team, shield)
-        self.held: Held = _read(self.path) or {"met": {}}
+        self.held: Held = read_cell(self.path, "met") or {"met": {}}
         self._scored: tuple[ReidAttack, Scores, float] | None = None
 
     def met(self, sword: Sword) -> dict[str, Any]:
@@ -90,14 +88,14 @@ class Cells:
         if sword.label not in self.held["met"]:
             made = self._release  # also fills in what is known of the defence
             self.held["met"][sword.label] = self._met(sword, made)
-            self._write()
+            write_cell(self.path, self.held)
         found: dict[str, Any] = self.held["met"][sword.label]
         return found
 
     def keep(self, held: Held) -> None:
         """Take over what was found out elsewhere."""
         self.held = held
-        self._write()
+        write_cell(self.path, self.held)
 
     def lacks(self, swords: Sequence[Sword]) -> int:
         """How many of these attacks have to be run."""
@@ -185,12 +183,6 @@ class Cells:
     def _filled(self, written: str) -> str:
         return written.format(self.held["tuned"])
 
-    def _write(self) -> None:
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(self.path) as file:
-                file.write(json.dumps(self.held).encode())
-
 
 def _table(made: DefendedRelease) -> IdTable:
     """Who is behind which pseudonym."""
@@ -212,9 +204,9 @@ def _path(context: Context, team: Team, shield: Shield) -> Path | None:
         FORMAT, __version__, _models(shield), context.seed, team.name, team.original.shape,
         repr(shield),
     ]  # fmt: skip
-    digest = hashlib.sha256(json.dumps(depends).encode()).hexdigest()[:16]
     word = shield.label.partition("(")[0].replace(" ", "_")
-    return context.cells / "strength" / f"{word}-{team.name.replace(' ', '_')}-{digest}.json"
+    name = f"{word}-{team.name.replace(' ', '_')}-{key_of(depends)}.json"
+    return context.cells / "strength" / name
 
 
 def _models(shield: Shield) -> list[str]:
@@ -223,12 +215,3 @@ def _models(shield: Shield) -> list[str]:
     folder = resources.files("tracecup.attack.learned") / "models"
     files = (shipped_model_file(), *(folder / f"{name}.npz.zst" for name in ("attack", *own)))
     return [hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files]
-
-
-def _read(path: Path | None) -> Held | None:
-    if path is not None:
-        with suppress(OSError, ValueError):
-            held = json.loads(path.read_text("utf-8"))
-            if isinstance(held, dict) and isinstance(held.get("met"), dict):
-                return held
-    return None

@@ -14,9 +14,9 @@ from typing import Any
 from scipy import special
 
 from tracecup.errors import InvalidParameter
+from tracecup.methodnames import short_method
 from tracecup.score import FLOOR, group_bound, guessing_bound, true_link_bound
 from tracecup.score.intervals import CONFIDENCE
-from tracecup.study.comparison import short
 from tracecup.study.context import Team
 from tracecup.study.results import Table
 from tracecup.study.strengthcells import Kind, Shield, Side, Sword
@@ -119,7 +119,7 @@ def cell_table(found: Sequence[Found]) -> Table:
         CELLS,
         (
             (
-                one.team, one.shield.label, short(one.tuned), one.utility, one.sword.kind,
+                one.team, one.shield.label, short_method(one.tuned), one.utility, one.sword.kind,
                 one.sword.side, one.sword.label, one.score, one.low, one.high, one.nats,
                 one.prior_nats,
             )
@@ -195,7 +195,7 @@ def strongest(found: Sequence[Found]) -> Table:
         ]
         rows.append(
             (
-                label, short(one.tuned), utility, utility >= FLOOR - 1e-9, *ends,
+                label, short_method(one.tuned), utility, utility >= FLOOR - 1e-9, *ends,
                 blind.mean.value, blind.label, true_link_bound(utility),
                 true_link_bound(utility, hospital_share=share), *told, guessing_bound(one.users),
                 None if one.shield.group is None else group_bound(one.shield.group),

@@ -21,6 +21,7 @@ from tracecup.errors import InvalidParameter, TraceCupError, UnknownMethod, Unre
 from tracecup.jobs import done_as_they_come
 from tracecup.obfuscate import Obfuscator, parse_obfuscator
 from tracecup.registry import build, methods, nearest, split_name
+from tracecup.safeio import ensure_folder
 from tracecup.score import FLOOR
 from tracecup.score.utility import check_floor
 from tracecup.study.comparison import Defence, attack, release
@@ -122,7 +123,7 @@ def sweep(
         raise InvalidParameter("a sweep needs a data set, a defence, an attack and a seed")
     check_floor(floor)
     folder = Path(out) / CELLS
-    _make(folder)
+    ensure_folder(folder)
     tasks = [
         _Task(
             one, digest, shield, seed, floor, informed, _kept(folder, digest, shield, floor, seed)
@@ -319,10 +320,3 @@ def _shields(
 def _distinct(found: Sequence[Any]) -> list[Any]:
     """Methods without repetitions, in order; two that print alike are the same."""
     return list({(type(method), str(method)): method for method in found}.values())
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnreadableFile(folder, f"cannot be made: {error.strerror}") from error

@@ -16,9 +16,9 @@ from typing import Any
 from scipy import special
 
 from tracecup.attack.naming import is_blind
+from tracecup.methodnames import short_method
 from tracecup.safeio import atomic_write
 from tracecup.score import is_valid
-from tracecup.study.comparison import short
 from tracecup.study.results import Table
 
 TEXT = ("data", "team", "defence", "tuned", "tuning", "kind", "attack", "knew", "tracecup")
@@ -217,7 +217,7 @@ def label_of(tuned: Sequence[str]) -> str:
     >>> label_of(["PL(3.238123,1)", "PL(3.262,1)"]), label_of(["KMeans(100)"] * 3)
     ('PL(3.238..3.262,1)', 'KMeans(100)')
     """
-    names = list(dict.fromkeys(short(name) for name in tuned))
+    names = list(dict.fromkeys(short_method(name) for name in tuned))
     if len(names) == 1:
         return names[0]
     heads = {name.partition("(")[0] for name in names}

@@ -86,12 +86,10 @@ class ChainModel(Model):
 
     @property
     def day(self) -> Timetable:
-        """The shape of a day, as trained."""
         return self.trained_day
 
     @property
     def n_locations(self) -> int:
-        """Number of locations, N."""
         return self.locations
 
     @property
@@ -102,7 +100,6 @@ class ChainModel(Model):
         return len(self.prefix) if self.prefix.size else None
 
     def walk(self, order: Walk, low: int, high: int, out: Places) -> None:
-        """Traces of a block of virtual users."""
         if self.prefix.size and order.instants != self.instants_per_slot:
             raise InvalidParameter(
                 f"copied instants need the training data's {self.instants_per_slot} instants "

@@ -99,7 +99,6 @@ class DeniableModel(Model):
 
     @property
     def day(self) -> Timetable:
-        """The shape of a day, as trained."""
         return self.seeded.day
 
     @property
@@ -107,7 +106,6 @@ class DeniableModel(Model):
         return self.seeded.n_locations
 
     def walk(self, order: Walk, low: int, high: int, out: Places) -> None:
-        """Traces of a block of virtual users."""
         days, passed = self.tested(order, low, high)
         for u, d in zip(*np.nonzero(~passed), strict=True):
             key = _key(order, order.first_user + low + int(u), int(d), 0)

@@ -247,7 +247,6 @@ class PpmtfModel(Model):
 
     @property
     def day(self) -> Timetable:
-        """The shape of a day, as trained."""
         return self.factors.day
 
     @property
@@ -267,7 +266,6 @@ class PpmtfModel(Model):
         return widened(factors.A[first_user : first_user + n_users])
 
     def walk(self, order: Walk, low: int, high: int, out: NDArray[np.int32]) -> None:
-        """Traces of a block of virtual users."""
         first = order.first_user + low
         self._generator.walk(
             self.features(first, high - low, order.key),

@@ -133,7 +133,6 @@ class PrivateModel(Model):
 
     @property
     def day(self) -> Timetable:
-        """The shape of a day, as trained."""
         return self.trained_day
 
     @property
@@ -141,7 +140,6 @@ class PrivateModel(Model):
         return len(self.first)
 
     def walk(self, order: Walk, low: int, high: int, out: Places) -> None:
-        """Traces of a block of virtual users."""
         _walk_users(
             order.first_user + low,
             self.day.slots,

@@ -165,7 +165,6 @@ class SgltModel(Model):
 
     @property
     def day(self) -> Timetable:
-        """The shape of a day, as trained."""
         return self.trained_day
 
     @property

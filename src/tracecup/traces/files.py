@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city.clock import Clock
-from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, TooLarge
+from tracecup.errors import InvalidFile, InvalidParameter, InvalidTraces, TooLarge, fail
 from tracecup.safeio import (
     DEFAULT_LIMITS,
     LARGE_LIMITS,
@@ -41,7 +41,6 @@ from tracecup.traces.rowchecks import (
     OTHER_PART,
     check_column,
     check_range,
-    fail,
     grid_of,
     run_length,
 )

@@ -6,23 +6,17 @@ Lines of messages count from 1, the header included.
 from __future__ import annotations
 
 from os import PathLike
-from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tracecup.city.clock import Clock
-from tracecup.errors import InvalidFile, Problem
+from tracecup.errors import InvalidFile, Problem, fail
 from tracecup.traces.columns import Layout
 
 Path = str | PathLike[str]
 OTHER_PART = " (the other part's times: are reference and original traces swapped?)"
 GAPS_HINT = "; where rows may be missing, say --gaps (in Python gaps=True)"
-
-
-def fail(path: Path, line: int, column: str, found: str, expected: str) -> NoReturn:
-    """Refuse a file for one thing."""
-    raise InvalidFile(path, [Problem(line, column, found, expected)])
 
 
 def run_length(ids: NDArray[np.int32]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.server.jobs.plausible import (
     Implausible,
@@ -69,6 +70,7 @@ class TestRequireTables:
             {"score": [0.5], "attacker": []},
             {"score": [1.5]},
             {"score": ["high"]},
+            *({one.minimum: [1.5]} for one in CHALLENGES.values()),
             {"value": [float("inf")]},
             {"value": [[1]]},
         ],

@@ -82,7 +82,6 @@ class ExpectedReleases:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(users, slots, regions)."""
         return self._tables.shape
 
     def block(self, low: int, high: int) -> NDArray[np.float32]:

@@ -24,7 +24,6 @@ class RandomT(InferenceAttack):
     """A uniformly random region for every event (s_T about 0.967 on the contest's grid)."""
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
-        """Inferred traces in user order."""
         regions = generator(rng).integers(
             case.city.n_regions, size=case.released.shape, dtype=np.int32
         )
@@ -42,7 +41,6 @@ class ReplayT(InferenceAttack):
     """
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
-        """Inferred traces in user order."""
         reference, clock = case.reference, case.released.clock
         days = np.arange(clock.days) % reference.clock.days
         shape = (case.n_users, reference.clock.days, clock.slots)

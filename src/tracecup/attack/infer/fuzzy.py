@@ -57,7 +57,6 @@ class FuzzyT(InferenceAttack):
     tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
-        """Inferred traces in user order."""
         self.check()
         random = generator(rng)
         model = FuzzyR(self.eta0, self.lambda0, self.tf, self.idf, self.order)

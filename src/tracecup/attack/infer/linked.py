@@ -41,7 +41,6 @@ class VisitProbT(InferenceAttack):
     tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
-        """Inferred traces in user order."""
         self.check()
         random = generator(rng)
         scores = VisitProbR(self.cells, self.members).scores(case, random)
@@ -60,7 +59,6 @@ class HomeProbT(InferenceAttack):
     tau: float = parameter(1.0, TAU, low=0, low_open=True, positional=False)
 
     def infer(self, case: Case, rng: Rng = None) -> Traces:
-        """Inferred traces in user order."""
         self.check()
         random = generator(rng)
         scores = HomeProbR(self.slots, self.cells, self.members).scores(case, random)

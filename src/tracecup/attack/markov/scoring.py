@@ -56,7 +56,6 @@ class CellScores(Scores):
         self._released, self._beliefs = released, beliefs
 
     def rows(self, low: int, high: int) -> NDArray[np.float64]:
-        """Scores of pseudonyms low..high-1 in float64."""
         events = cell_events(self._released.take_users(slice(low, high)))
 
         def add(begin: int, end: int, out: NDArray[np.float64]) -> None:
@@ -84,7 +83,6 @@ class ChainScores(Scores):
         self._released, self._chains, self._starts = released, chains, starts
 
     def rows(self, low: int, high: int) -> NDArray[np.float64]:
-        """Scores of pseudonyms low..high-1 in float64."""
         released = self._released.take_users(slice(low, high))
         events = move_events(released)
         add = self._add_personal if self._chains.per_user else self._add_shared

@@ -91,11 +91,9 @@ class ProductScores(Scores):
         self._bags, self._columns, self._constant, self._step = bags, columns, constant, step
 
     def rows(self, low: int, high: int) -> NDArray[np.float64]:
-        """Scores of pseudonyms low..high-1 in float64."""
         return self._rows_of(slice(low, high))
 
     def best(self) -> NDArray[np.int32]:
-        """The best user of every pseudonym, ties to the smallest; shape (m,)."""
         running = Running.of(self.n_users)
         if not self._show_lists(running):
             for begin, end in self._user_blocks():

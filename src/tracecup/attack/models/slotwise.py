@@ -63,7 +63,6 @@ class SlotScores(Scores):
         return self._matrix[low:high]
 
     def best(self) -> NDArray[np.int32]:
-        """The best user of every pseudonym, ties to the smallest; shape (m,)."""
         m = self.n_users
         if self._matrix is not None or 8 * m * m <= scratch.held_bytes():
             return super().best()

@@ -65,7 +65,6 @@ class SlotPrior:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """(users, slots, regions)."""
         return (len(self.habits.regions), *self.habits.crowd.shape)
 
     def block(self, low: int, high: int) -> NDArray[np.float32]:

@@ -66,32 +66,25 @@ class StoredFiles(ABC):
         """Where the tries of an attacker against a release lie, the first one first."""
 
     def reference(self, entry: Entry) -> Traces:
-        """The reference traces of a data set."""
         return self.judge.read_reference(self._path(entry, "reftraces"))
 
     def original(self, entry: Entry) -> Traces:
-        """The original traces of a data set."""
         return self.judge.read_original(self._path(entry, "orgtraces"))
 
     def handed_in(self, entry: Entry) -> SetTraces | None:
-        """What the team handed in, None for nothing; read with the limits for strangers' files."""
         path = self.locate(entry, "anotraces")
         return self.judge.read_submission(path) if path and path.exists() else None
 
     def obfuscated(self, entry: Entry) -> SetTraces:
-        """What the team handed in, once it was found readable."""
         return self.judge.read_obfuscated(self._path(entry, "anotraces"))
 
     def released(self, entry: Entry) -> SetTraces:
-        """The published traces of a data set."""
         return self.judge.read_released(self._path(entry, "pubtraces"))
 
     def id_table(self, entry: Entry) -> IdTable:
-        """Who is behind the pseudonyms of a release."""
         return self.judge.read_id_table(self._path(entry, "ptable"))
 
     def answers(self, entry: Entry, kind: AttackKind, attacker: str) -> Sequence[Answer]:
-        """All tries of an attacker against a release, the first one first."""
         paths = self.locate_answers(entry, kind, attacker)
         return [ANSWERS[kind].read(self.judge, path) for path in paths]
 

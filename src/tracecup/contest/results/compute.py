@@ -43,6 +43,11 @@ RELEASE_COLUMNS = (
 AWARD_COLUMNS = (
     "award", "title", "rank", "rank_low", "rank_high", "team", "value", "better", "excluded",
 )  # fmt: skip
+UNIT_COLUMNS = frozenset(
+    {"score", "low", "high", "utility", "utility_low", "utility_high", "s_T_ceiling", "s_T"}
+    | {one.minimum for one in CHALLENGES.values()}
+)
+"""Columns of any table whose numbers are scores or utilities, 0 to 1: a worker's are checked."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,20 +10,15 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tracecup.contest.challenges import CHALLENGES
 from tracecup.contest.judging.commitment import SCORER
 from tracecup.contest.judging.judged import JudgedRelease
+from tracecup.contest.results.compute import UNIT_COLUMNS
 from tracecup.contest.results.tables import ResultTable
 from tracecup.errors import InvalidParameter, TraceCupError
 from tracecup.score.utility import is_valid
 
 ROUNDING = 1e-9
 LONGEST_TOLD = 1000
-UNIT_COLUMNS = frozenset(
-    {"score", "low", "high", "utility", "utility_low", "utility_high", "s_T_ceiling", "s_T"}
-    | {challenge.minimum for challenge in CHALLENGES.values()}
-)
-"""Columns of result tables whose numbers are scores or utilities: 0 to 1."""
 
 
 class Implausible(TraceCupError, ValueError):

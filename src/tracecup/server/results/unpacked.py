@@ -52,11 +52,9 @@ class _Tail(io.RawIOBase):
         self._held = bytearray()
 
     def writable(self) -> bool:
-        """Yes."""
         return True
 
     def write(self, block: object) -> int:
-        """Keep a block."""
         data = bytes(memoryview(block))  # type: ignore[arg-type]  # zipfile writes bytes
         self._held += data
         return len(data)
