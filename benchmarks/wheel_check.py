@@ -42,12 +42,13 @@ SERVE_OR_DRAW = {
 class Extra:
     """Modules (by the beginnings of their names) that wait for an extra, and a use of it.
 
-    `tests` need the extra and are skipped where it is not installed.
+    `tests` need the extra and are skipped where it is not installed; some need what is `beside`.
     """
 
     use: str
     opens: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 BASE = Extra(
@@ -76,7 +77,10 @@ EXTRAS = {
             "tests/synth/test_ondevice.py",
             "tests/learn/test_learn.py",
             "tests/study/test_racing.py",
+            "tests/test_jobs.py::TestDask::test_a_lesson_has_the_same_releases",
+            "tests/test_jobs.py::TestDask::test_a_race_has_the_same_bytes",
         ),
+        beside=("distributed",),
     ),
     "gpu": Extra(
         "import jax; print('JAX', jax.__version__)",
@@ -265,7 +269,7 @@ def check(installer: Installer, wheel: Path, chosen: list[str]) -> None:
             waiting_still = tuple(head for head in waiting if head not in extra.opens)
             report(name, size, made.look(waiting_still, extra, deep=bool(extra.opens)))
             if extra.tests:
-                installer.install(made, *TESTING)
+                installer.install(made, *TESTING, *extra.beside)
                 print(f"    tests that need it: {made.test(extra.tests)}", flush=True)
         shutil.rmtree(made.folder)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracecup.engine import ahead, map_blocks, thread_count
+from tracecup.engine import ahead, cores, map_blocks, thread_count
 from tracecup.errors import InvalidFile, InvalidParameter, Problem, UnreadableFile
 from tracecup.kernels import block_bounds
 
@@ -18,10 +18,15 @@ class TestThreadCount:
         monkeypatch.setenv("TRACECUP_THREADS", "3")
         assert thread_count() == 3
 
-    @pytest.mark.parametrize("nonsense", ["", "0", "-2", "many"])
-    def test_nonsense_is_ignored(self, monkeypatch, nonsense):
+    def test_empty_is_as_if_it_were_not_set(self, monkeypatch):
+        monkeypatch.setenv("TRACECUP_THREADS", "")
+        assert thread_count() == cores()
+
+    @pytest.mark.parametrize("nonsense", ["0", "-2", "many", "\u0663", "1.5"])
+    def test_nonsense_is_told(self, monkeypatch, nonsense):
         monkeypatch.setenv("TRACECUP_THREADS", nonsense)
-        assert thread_count() >= 1
+        with pytest.raises(InvalidParameter, match="TRACECUP_THREADS is a number of threads"):
+            thread_count()
 
 
 class TestBlockBounds:

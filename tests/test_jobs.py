@@ -307,6 +307,12 @@ def two_days() -> tuple[City, Traces, Traces]:
     return city, known, truth
 
 
+class TestALessonsJobs:
+    def test_a_worker_defends_a_team_without_jax(self) -> None:
+        words = "import sys; sys.modules['jax'] = None; import tracecup.learn.defending"
+        subprocess.run([sys.executable, "-c", words], check=True, timeout=120)
+
+
 class TestAllDone:
     def test_in_order_whoever_is_first(self) -> None:
         told: list[tuple[float, float]] = []
@@ -419,6 +425,23 @@ class TestDask:
             here, there = (lesson_pool(lesson, executor=executor) for executor in (None, jobs))
         assert here.released.tobytes() == there.released.tobytes()
         assert here.team.tolist() == there.team.tolist() == [0, 0, 1, 1]
+
+    def test_a_race_has_the_same_bytes(self, name: str, tmp_path: Path) -> None:
+        pytest.importorskip("jax")
+        from tracecup.learn.attack import Schedule
+        from tracecup.learn.equalise import Equaliser
+        from tracecup.learn.race import RaceSettings
+        from tracecup.learn.teach import Lesson, learn_defence
+
+        city, known, _ = two_days()
+        schedule = Schedule(steps=2, users=9, warm=True, precision="float32")
+        settings = RaceSettings(1, Equaliser(group=3, sweeps=1), schedule, 0.6)
+        lesson = Lesson(city, [known, known], ("RR(3)",))
+        with engine(name, also=["jax"]) as jobs:
+            for where, executor in (("here", None), ("there", jobs)):
+                made = learn_defence(lesson, 1, settings, 2, executor=executor)
+                made.save(tmp_path / f"{where}.npz")
+        assert (tmp_path / "here.npz").read_bytes() == (tmp_path / "there.npz").read_bytes()
 
     def test_other_versions_are_told_before_anything_runs(
         self, name: str, monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ Kernels release the GIL, so threads are enough on one machine; results never dep
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TypeVar
 
-from tracecup.errors import TraceCupError
+from tracecup.errors import InvalidParameter, TraceCupError
 from tracecup.kernels import block_bounds
 
 T = TypeVar("T")
@@ -23,7 +24,13 @@ R = TypeVar("R")
 def thread_count() -> int:
     """Threads to use: `TRACECUP_THREADS`, else the cores this process may run on."""
     wanted = os.environ.get("TRACECUP_THREADS", "")
-    return int(wanted) if wanted.isdigit() and int(wanted) > 0 else cores()
+    if not wanted:
+        return cores()
+    if not re.fullmatch(r"[0-9]{1,6}", wanted) or int(wanted) == 0:
+        raise InvalidParameter(
+            f"TRACECUP_THREADS is a number of threads, at least 1, got {wanted[:80]!r}"
+        )
+    return int(wanted)
 
 
 def cores() -> int:

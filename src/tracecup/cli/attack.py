@@ -374,7 +374,7 @@ def train(
     lesson = load_lesson(city, clock, references, defence, floor, seed)
     parts = out.with_name(f"{out.name}.parts")
     started = time.perf_counter()
-    with engine_of(engine, shipped(plugin), ["jax"]) as jobs, stages_shown() as stage:
+    with engine_of(engine, shipped(plugin)) as jobs, stages_shown() as stage:
         parts.mkdir(parents=True, exist_ok=True)
 
         def say(part: str, done: int, total: int, losses: dict[str, float]) -> None:

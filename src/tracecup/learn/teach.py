@@ -26,11 +26,10 @@ from tracecup.errors import InvalidTraces
 from tracecup.jobs import all_done
 from tracecup.learn.attack import ReleaseModel, Say, Schedule, train_prior, train_release
 from tracecup.learn.checkpoint import fingerprint, keep, resume
+from tracecup.learn.defending import defended
 from tracecup.learn.habits import Ground
-from tracecup.learn.pool import Pool, Regions, drawn_members, public_halves
+from tracecup.learn.pool import Pool, public_halves
 from tracecup.learn.race import FIRST_WEIGHT, Defender, Parts, RaceSettings, Round, race
-from tracecup.obfuscate import Equalise, KMeans, Obfuscator, parse_obfuscator, to_utility
-from tracecup.registry import split_name
 from tracecup.rng import child_seed
 from tracecup.safeio import atomic_write
 from tracecup.score import FLOOR
@@ -42,7 +41,6 @@ RACE_SIZE = (32, 192, 64)
 """Hidden cells, embedding and rank of the networks: prior, attack, attackers of a race."""
 
 PRIOR_STEPS = 800
-TOLERANCE = 1e-3
 
 RACE_LOG = "race.json"
 """The numbers of all rounds of a race, in its folder."""
@@ -108,23 +106,6 @@ def defended_pool(
         np.repeat(np.arange(len(teams)), len(defences)).astype(np.int32),
         teams[0][0].clock.slots,
     )
-
-
-def defended(city: City, known: Traces, own: Traces, name: str, floor: float, draw: int) -> Regions:
-    """One team under one defence, a member drawn of every cell."""
-    method = at_floor(city, own, name, floor, draw)
-    return drawn_members(method.obfuscate(city, own, draw, reference=known), draw)
-
-
-def at_floor(city: City, original: Traces, name: str, floor: float, seed: int) -> Obfuscator:
-    """The defence of a name; one that is named without values is tuned to the floor."""
-    method = parse_obfuscator(name)
-    _, values, keywords = split_name(name) if "+" not in name.strip("+") else (name, [1], [])
-    if isinstance(method, KMeans | Equalise):
-        return replace(method, floor=floor)  # they keep the floor by themselves
-    if values or keywords or not method.knobs:
-        return method
-    return to_utility(name, city, original, floor, seed, tolerance=TOLERANCE)[0]
 
 
 def learn_attack(
