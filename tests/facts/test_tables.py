@@ -89,9 +89,10 @@ class TestBoardFacts:
 
     def test_bounds(self, board):
         one = board.releases[0]
-        assert (one.guessing, one.group, one.ceiling) == (0.9, 0.75, 0.7)
+        # MDAV(4) makes a group of four and one of six of ten users: two of them can be named.
+        assert (one.guessing, one.group, one.ceiling) == (0.9, 0.8, 0.7)
         assert one.true_link == pytest.approx(0.2)
-        assert board.reid.rows[0].bound == 0.75
+        assert board.reid.rows[0].bound == 0.8
         # A sample attack that never looks lowers the ceiling; what a team says it did does not.
         assert [release.ceiling for release in board.releases] == [0.7, 0.7, 0.7, 0.65]
         assert (board.releases[2].group, board.releases[2].true_link) == (None, None)
@@ -99,7 +100,8 @@ class TestBoardFacts:
 
 class TestGroupOfMethod:
     def test_groups_are_told_by_the_method(self):
-        assert group_of_method("MDAV(4)") == pytest.approx(0.75)
-        assert group_of_method("MDAV(4,floor=0.7)") is None
-        assert group_of_method("PL(4,1)") is None
-        assert group_of_method("our secret sauce (v2)") is None
+        assert group_of_method("MDAV(4)", 20) == pytest.approx(0.75)
+        assert group_of_method("Equalise(25)", 30) == pytest.approx(29 / 30)  # one group of all
+        assert group_of_method("MDAV(4,floor=0.7)", 20) is None
+        assert group_of_method("PL(4,1)", 20) is None
+        assert group_of_method("our secret sauce (v2)", 20) is None

@@ -119,7 +119,7 @@ def _releases(
             utility_high=row["utility_high"],
             **_minima(row, names),
             guessing=guessing_bound(rules.users),
-            group=group_of_method(row["method"] or ""),
+            group=group_of_method(row["method"] or "", rules.users),
             ceiling=_ceiling(row, unseeing),
             true_link=_true_link(rules.scores, row["utility"]),
             expected_error_km=row["expected_error_km"],
@@ -161,17 +161,17 @@ def _minima(row: Mapping[str, Any], names: Names) -> dict[str, Any]:
     return found
 
 
-def group_of_method(method: str) -> float | None:
-    """The bound of groups, as far as the name of a method tells it.
+def group_of_method(method: str, users: int) -> float | None:
+    """The bound of groups among so many users, as far as the name of a method tells it.
 
-    >>> group_of_method("MDAV(4)"), group_of_method("PL(4,1)")
+    >>> group_of_method("MDAV(4)", 20), group_of_method("PL(4,1)", 20)
     (0.75, None)
     """
     try:
-        crowd = parse_obfuscator(method).crowd
+        crowds = parse_obfuscator(method).crowds(users)
     except TraceCupError:
         return None  # teams may call their method as they like
-    return None if crowd is None else group_bound(crowd)
+    return None if crowds is None else group_bound(crowds)
 
 
 def _true_link(scores: ScoreRules, utility: float | None) -> float | None:

@@ -150,11 +150,12 @@ class DefendedRelease:
     @property
     def bounds(self) -> Bounds:
         """What bounds its scores whoever attacks; the true link with hospitals in their share."""
-        crowd = self.method.crowd
+        users = len(self.utility.per_user)
+        crowds = self.method.crowds(users)
         share = hospital_share(self.case.city, self.truth.original)
         return Bounds(
-            guessing=guessing_bound(len(self.utility.per_user)),
-            group=None if crowd is None else group_bound(crowd),
+            guessing=guessing_bound(users),
+            group=None if crowds is None else group_bound(crowds),
             true_link=true_link_bound(self.utility.value, hospital_share=share),
         )
 
