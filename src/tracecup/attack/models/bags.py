@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracecup import scratch
+from tracecup.device import SparseRows
 from tracecup.engine import map_blocks
 from tracecup.kernels import kernel
 from tracecup.traces import SetTraces, Traces
@@ -55,6 +56,16 @@ def bags_of_counts(visits: VisitCounts, n_regions: int) -> Bags:
         visits.regions, weights, visits.offsets[:-1], lengths, lengths,
         every, every[:-1].astype(np.int32),
     )  # fmt: skip
+
+
+def weighings(bags: Bags) -> SparseRows:
+    """The entries of all bags that weigh anything, one bag after the other."""
+    offsets = np.concatenate([[0], np.cumsum(bags.lengths)])
+    at = np.arange(offsets[-1]) + np.repeat(bags.begins - offsets[:-1], bags.lengths)
+    ids, weights = bags.ids[at], bags.weights[at]
+    real = weights > 0
+    before = np.concatenate([[0], np.cumsum(real)])
+    return SparseRows(before[offsets], ids[real], weights[real], bags.n_rows)
 
 
 def visited_regions(traces: Traces, n_regions: int) -> NDArray[np.bool_]:

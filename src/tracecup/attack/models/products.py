@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tracecup.attack.models.bags import Bags
+from tracecup.attack.models.bags import Bags, weighings
 from tracecup.attack.models.inverted import MOST_SHARED, Lists, offer_by_lists, shared
 from tracecup.attack.models.running import Running, enter, threshold
 from tracecup.attack.scores import TIE, Scores, best_of_rows
@@ -175,16 +175,6 @@ class ProductScores(Scores):
         for begin, end in self._user_blocks():
             _score_block(bags, *self._columns(begin, end), constant, out[:, begin:end])
         return out
-
-
-def weighings(bags: Bags) -> SparseRows:
-    """The entries of all bags that weigh anything, one bag after the other."""
-    offsets = np.concatenate([[0], np.cumsum(bags.lengths)])
-    at = np.arange(offsets[-1]) + np.repeat(bags.begins - offsets[:-1], bags.lengths)
-    ids, weights = bags.ids[at], bags.weights[at]
-    real = weights > 0
-    before = np.concatenate([[0], np.cumsum(real)])
-    return SparseRows(before[offsets], ids[real], weights[real], bags.n_rows)
 
 
 def sparse_rows(table: NDArray[np.float64]) -> SparseRows:
