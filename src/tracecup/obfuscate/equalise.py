@@ -30,7 +30,7 @@ MODEL = (
 SPREAD = "spread of the targets under plain habit models; a trained defence brings its own"
 NONE = "none"
 FEW = 1000
-"""Users below whom a trained defence says that it hides less; measured in the guide."""
+"""Users below whom a trained defence says that it hides less: the guide has what was measured."""
 WEIGHT_OF_ONE = 0.012
 """Where the search for the weight of the scores begins, with two plain models of 25 users."""
 
