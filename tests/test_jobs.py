@@ -361,7 +361,7 @@ class TestDask:
             def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
                 sent = super().submit(fn, *args, **kwargs)
                 with one_at_a_time:
-                    if fn.__name__ == "attack" and not killed:
+                    if fn.__name__ == "attack_and_tell" and not killed:
                         killed.append(next(iter(self._client.run(os.getpid).values())))
                         os.kill(killed[0], signal.SIGKILL)
                 return sent

@@ -33,7 +33,7 @@ def test_who_had_the_name_before_is_no_organiser(new_person, monkeypatch):
 
 
 def test_strong_attacks_judge_it_and_play_in_it(monkeypatch):
-    monkeypatch.setattr(registration, "data_wanted", lambda contest: None)
+    monkeypatch.setattr(registration, "ensure_data", lambda contest: None)
     made = demo.ensure_demo("http://localhost", lambda line: None)
     assert made.rules.samples == Rules.preset("strong").samples
     bots = [bots_for(number, demo.USERS)[-1] for number in demo.BOTS]
