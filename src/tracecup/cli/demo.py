@@ -13,7 +13,7 @@ import typer
 from tracecup.cli.common import Json
 
 TEAMS = 10
-USERS = 300
+USERS = 240
 """Fewer than the paper's 2000, so that the learned attack takes seconds."""
 
 
@@ -29,7 +29,7 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed, another season.")] = 1,
     as_json: Json = False,
 ) -> int:
-    """Play a season of ten bot teams: 300 users, 1024 regions, 400 + 400 events each.
+    """Play a season of ten bot teams: 240 users, 1024 regions, 400 + 400 events each.
 
     One bot attacks with a learned attack, one defends against such attacks, and the sample attacks
     are strong ones: the scores tell how private a release is. With --users 2000 it is the size of

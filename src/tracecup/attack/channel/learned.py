@@ -159,26 +159,29 @@ def _expect(
     shifts: NDArray[np.float64],
     hospitals: NDArray[np.float64],
 ) -> None:
-    slots, regions = prior.shape[1], prior.shape[2]
-    posterior = np.empty(regions, dtype=np.float32)
+    slots, regions, widest = prior.shape[1], prior.shape[2], 1
+    for i in range(len(users)):
+        for cell in range(pseudonyms[i] * times, (pseudonyms[i] + 1) * times):
+            widest = max(widest, offsets[cell + 1] - offsets[cell])
+    posterior = np.empty((widest, regions), dtype=np.float32)
     for i in range(len(users)):
         for j in range(times):
             here = prior[users[i], j % slots]
             cell = pseudonyms[i] * times + j
+            first = offsets[cell]
             total = 0.0
-            for at in range(offsets[cell], offsets[cell + 1]):
-                total += product_sum(here, towards[members[at]], posterior)
+            for at in range(first, offsets[cell + 1]):
+                total += product_sum(here, towards[members[at]], posterior[at - first])
             if total <= 0.0:
                 continue
             cut, scale = np.float32(total * NEGLIGIBLE), weights[i] / total
-            for at in range(offsets[cell], offsets[cell + 1]):
-                y = members[at]
+            for at in range(first, offsets[cell + 1]):
+                y, likely = members[at], posterior[at - first]
                 down, right = y // nx + ny - 1, y % nx + nx - 1
-                product_sum(here, towards[y], posterior)
                 for x in range(regions):
-                    if posterior[x] > cut:
+                    if likely[x] > cut:
                         kind = 1 if number[x] >= 0 else 0
-                        amount = scale * posterior[x]
+                        amount = scale * likely[x]
                         shifts[kind, down - x // nx, right - x % nx] += amount
                         if kind == 1:
                             hospitals[number[x], y] += amount
