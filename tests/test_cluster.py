@@ -143,7 +143,7 @@ class TestCluster:
         with (
             dask.config.set({"distributed.scheduler.allowed-failures": 1}),
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None,
+                n_workers=1, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
                 host="127.0.0.1", silence_logs=50,
             ) as cluster,
         ):  # fmt: skip

@@ -341,7 +341,7 @@ def name() -> Iterator[str]:
     import distributed
 
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
         host="127.0.0.1", silence_logs=50,
     ) as cluster:  # fmt: skip
         yield f"dask://{cluster.scheduler_address.removeprefix('tcp://')}"
