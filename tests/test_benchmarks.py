@@ -1,4 +1,4 @@
-"""Parts of the benchmarks whose results the issue's promises rest on."""
+"""Parts of the benchmarks on which published figures rest."""
 
 from __future__ import annotations
 

@@ -111,9 +111,7 @@ class TestCluster:
             words = [sys.executable, "-c", OTHER_WORKER, *WORKER[2:], "--no-nanny", address]
             other = subprocess.Popen(words, stderr=subprocess.DEVNULL)
             try:
-                until = time.monotonic() + 60
-                while jobs.workers == 1 and time.monotonic() < until:
-                    time.sleep(0.05)
+                jobs._client.wait_for_workers(2, timeout=60)
                 assert jobs.workers == 2
                 told = rf"a worker of {name} on .* has other versions: .*numpy 0\.1 there"
                 with pytest.raises(InvalidParameter, match=told):
@@ -179,7 +177,7 @@ class TestWhoAnswers:
     ) -> None:
         made, closed = threading.Event(), threading.Event()
 
-        class Late(client):  # type: ignore[misc,valid-type]
+        class Late(client):
             def __init__(self, address: str, **_: Any) -> None:
                 made.wait(30)
 

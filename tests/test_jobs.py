@@ -43,20 +43,11 @@ from tracecup.study.sweep import COLUMNS, sweep
 from tracecup.study.sweepdata import find_data
 from tracecup.traces import SetTraces, Traces
 from tracecup.traces.files import write_traces
+from waiting import all_of, line_of
 
 needs_dask = pytest.mark.skipif(
     importlib.util.find_spec("distributed") is None, reason="needs distributed (tracecup[dask])"
 )
-
-
-def _lives(pid: int) -> bool:
-    """Whether a process, which may be nobody's child, still runs."""
-    try:
-        os.kill(pid, 0)
-        stat = Path(f"/proc/{pid}/stat")
-        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -151,14 +142,10 @@ class TestProcessJobs:
         last = "jobs.submit(time.sleep, 60).result()"
         asked = [sys.executable, "-c", f"{begin}; {told}; {last}"]
         with subprocess.Popen(asked, stdout=subprocess.PIPE, text=True) as parent:
-            assert parent.stdout
-            worker = int(parent.stdout.readline())
+            assert int(line_of(parent)) != parent.pid
             parent.kill()
-        # The worker may be nobody's child any more, so it cannot be waited for.
-        until = time.monotonic() + 30
-        while _lives(worker) and time.monotonic() < until:
-            time.sleep(0.05)
-        assert not _lives(worker)
+            # The worker has the same output: it ends when nobody is left who could write.
+            assert all_of(parent, 30) == ""
 
     def test_stopped_nothing_goes_on(self) -> None:
         jobs = ProcessJobs(1)

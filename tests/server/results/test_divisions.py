@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from tracecup.contest.correlation import correlate
 from tracecup.facts.board import AwardFacts, ExcludedFacts, PlaceFacts
-from tracecup.server import clock
-from tracecup.server.models import ResultSet, Round, Team
+from tracecup.server.models import Team
 from tracecup.server.results.certificates import certificates_of
 from tracecup.server.results.divisions import within
 
@@ -49,27 +47,21 @@ class TestWithin:
 
 
 @pytest.fixture
-def results(contest, final, new_team):
+def results(contest, published, new_team):
     """Three teams; two of the division School, behind one that is open."""
     contest.divisions = ["School", "Empty"]
     contest.save()
     for name, division in (("open", ""), ("pupils", "School"), ("juniors", "School")):
         new_team(contest, name, division=division)
-    Round.objects.update(published_at=clock.now(), closed_at=clock.now(), released_at=clock.now())
-    tables = {
-        "awards": {
+    return published(
+        awards={
             "award": ["overall"] * 3, "title": ["Overall"] * 3, "rank": [1, 2, 3],
             "rank_low": [1] * 3, "rank_high": [3] * 3, "team": ["team001", "team002", "team003"],
             "value": [0.9, 0.5, 0.4], "better": ["higher"] * 3, "excluded": [None] * 3,
         },
-        "cells": {"kind": [], "pubtraces": [], "attacker": [], "attack": [], "score": []},
-        "releases": {},
-        "sums": {"kind": [], "attacker": [], "sum": [], "not_attacked": []},
-    }  # fmt: skip
-    return ResultSet.objects.create(
-        round=final, number=1, state="published", scorer="tracecup 0", inputs_sha256="a" * 64,
-        seconds=1.0, tables=tables, created_at=clock.now(), published_at=clock.now(),
-        summary={"correlation": vars(correlate([0.4], [0.4]))},
+        cells={"kind": [], "pubtraces": [], "attacker": [], "attack": [], "score": []},
+        releases={},
+        sums={"kind": [], "attacker": [], "sum": [], "not_attacked": []},
     )  # fmt: skip
 
 

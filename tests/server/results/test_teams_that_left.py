@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracecup.contest.correlation import correlate
 from tracecup.contest.standing.awards import Award, Place
-from tracecup.server import clock
-from tracecup.server.models import ResultSet, Round, Team
+from tracecup.server.models import Team
 from tracecup.server.results.certificates import certificates_of
 from tracecup.server.resultsets import award_rows, gone_teams
 
@@ -17,23 +15,17 @@ RANKS = (1, 1, 3, 4)
 
 
 @pytest.fixture
-def results(contest, final, new_team):
+def results(contest, published, new_team):
     """Four teams; the first two share the first place."""
     for k in range(1, 5):
         new_team(contest, f"team{k}")
-    Round.objects.update(published_at=clock.now(), closed_at=clock.now(), released_at=clock.now())
-    tables = {
-        "awards": {
+    return published(
+        awards={
             "award": ["overall"] * 4, "title": ["Overall"] * 4, "rank": list(RANKS),
             "rank_low": [1] * 4, "rank_high": [4] * 4,
             "team": [f"team00{k}" for k in range(1, 5)],
             "value": [0.9, 0.9, 0.5, 0.4], "better": ["higher"] * 4, "excluded": [None] * 4,
         },
-    }  # fmt: skip
-    return ResultSet.objects.create(
-        round=final, number=1, state="published", scorer="tracecup 0", inputs_sha256="a" * 64,
-        seconds=1.0, tables=tables, created_at=clock.now(), published_at=clock.now(),
-        summary={"correlation": vars(correlate([0.4], [0.4]))},
     )  # fmt: skip
 
 
